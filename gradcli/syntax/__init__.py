@@ -1,0 +1,8 @@
+"""Text -> checked tree: places, comments that steer, the constructs of the language."""
+
+from gradcli.errors import Span
+from gradcli.syntax.directives import Directives
+from gradcli.syntax.parser import Tree, parse, parse_expression
+from gradcli.syntax.source import Source
+
+__all__ = ["Directives", "Source", "Span", "Tree", "parse", "parse_expression"]

@@ -1,0 +1,88 @@
+"""Comments that steer a file: `# gradcli: expect fail`, `# gradcli: rtol=1e-6`, `# gradcli: surrogate`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import re
+import tokenize
+from dataclasses import dataclass, field
+
+from gradcli.errors import SourceError, Span
+from gradcli.syntax.source import Source
+from gradcli.syntax.spelling import did_you_mean
+
+EXPECTATIONS = ("pass", "fail", "kink", "nan", "unstable", "error")
+NAMES = ("expect", "rtol", "surrogate")
+COMMENT = re.compile(r"#+\s*gradcli\s*:\s*")
+FORMS = "the directives are: expect WORD, rtol=NUMBER, surrogate"
+
+
+@dataclass
+class Directives:
+    """What the comments of a file ask for."""
+
+    expect: str | None = None
+    expect_line: int | None = None
+    rtol: float | None = None
+    surrogates: set[int] = field(default_factory=set)
+    """Lines of the comments that mark a user Function's backward as meant to differ."""
+
+
+def read_directives(source: Source) -> tuple[Directives, list[SourceError]]:
+    """The directives of a file, and what is wrong with those that are none."""
+    found, errors = Directives(), []
+    if "gradcli" in source.text:
+        for line, column, comment in comments(source.text):
+            match = COMMENT.match(comment)
+            if match:
+                try:
+                    take(found, comment[match.end() :].strip(), line)
+                except SourceError as error:
+                    error.span = Span(line, column + 1, line, column + 1 + len(comment))
+                    errors.append(error)
+    return found, errors
+
+
+def comments(text: str) -> list[tuple[int, int, str]]:
+    """Line, column and text of every comment; those after the first error of the tokenizer are the parser's to refuse."""
+    found: list[tuple[int, int, str]] = []
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        found.extend((*token.start, token.string) for token in tokens if token.type == tokenize.COMMENT)
+    return found
+
+
+def take(found: Directives, text: str, line: int) -> None:
+    """Enter one comment's directives, which commas separate."""
+    for item in text.split(","):
+        name, _, argument = re.sub(r"\s*=\s*|\s+", " ", item.strip()).partition(" ")
+        if name == "expect":
+            expect(found, argument, line)
+        elif name == "rtol":
+            found.rtol = tolerance(argument)
+        elif name == "surrogate" and not argument:
+            found.surrogates.add(line)
+        else:
+            raise SourceError(f"unknown directive {item.strip()!r}", None, hint=did_you_mean(name, NAMES) or FORMS, type="DirectiveError")
+
+
+def expect(found: Directives, word: str, line: int) -> None:
+    if word not in EXPECTATIONS:
+        hint = did_you_mean(word, EXPECTATIONS) or "one of " + ", ".join(EXPECTATIONS)
+        raise SourceError(f"unknown expectation {word!r}", None, hint=hint, type="DirectiveError")
+    if found.expect not in (None, word):
+        message = f"expect {word} contradicts expect {found.expect} in line {found.expect_line}"
+        raise SourceError(message, None, hint="keep one of them", type="DirectiveError")
+    found.expect, found.expect_line = word, line
+
+
+def tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise SourceError(f"rtol must be a number that is not negative, not {text!r}", None, hint="write rtol=1e-6", type="DirectiveError")
+    return value

@@ -1,0 +1,24 @@
+"""Did-you-mean: the known word that is nearest to an unknown one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` most likely was meant to be, or None."""
+    candidates = sorted({k for k in known if not k.startswith("__")})
+    if len(word) > 60:
+        return None
+    lowered = {k.lower(): k for k in reversed(candidates)}
+    if word.lower() in lowered and lowered[word.lower()] != word:
+        return lowered[word.lower()]
+    found = difflib.get_close_matches(word, candidates, n=1, cutoff=0.67)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """The hint "did you mean 'sigmoid'?", or None when nothing is near."""
+    found = nearest(word, known)
+    return None if found is None else f"did you mean {found!r}?"
