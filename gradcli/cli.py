@@ -1,0 +1,89 @@
+"""The command line: assembles the commands, and maps what they raise to exit statuses."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from gradcli import __version__
+from gradcli.commands.backward import backward
+from gradcli.commands.check import check
+from gradcli.commands.entry import entry, guarded, pipe_closed
+from gradcli.commands.grad import grad
+from gradcli.commands.graph import graph
+from gradcli.commands.output import say
+from gradcli.commands.run import run
+from gradcli.errors import ExitStatus, UsageError
+
+COMMANDS = (check, grad, backward, run, graph)
+
+# Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
+app = typer.Typer(
+    name="gradcli",
+    help="Check gradients: autograd against exact symbolic derivatives and finite differences.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in COMMANDS:
+    app.command(command.__name__)(entry(command))
+
+# The home of typer's UsageError moves between its versions; its subclass BadParameter is public.
+TyperUsageError: Any = typer.BadParameter.__base__
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gradcli {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+        raise typer.Exit(ExitStatus.ERROR)
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    status = status_of(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = pipe_closed()
+    sys.exit(int(status))
+
+
+def status_of(arguments: list[str]) -> ExitStatus:
+    """Run a command line to its exit status."""
+    try:
+        return guarded(lambda: _dispatch(arguments))
+    except SystemExit:
+        # Outside its standalone mode typer only does this where the reader of its help has gone.
+        return pipe_closed()
+
+
+def _dispatch(arguments: list[str]) -> ExitStatus:
+    try:
+        return ExitStatus(app(arguments, prog_name="gradcli", standalone_mode=False) or 0)
+    except TyperUsageError as error:
+        raise _usage(error) from None
+
+
+def _usage(error: Any) -> UsageError:
+    """What typer found wrong with the command line, in our words."""
+    message = error.format_message().rstrip(".")
+    near = getattr(error, "possibilities", None)
+    if near:
+        return UsageError(f"no option {error.option_name}", hint=f"did you mean {' or '.join(sorted(near))}?", code="G102")
+    path = error.ctx.command_path if error.ctx else "gradcli"
+    return UsageError(message[:1].lower() + message[1:], hint=f"{path} --help lists what there is", code="G102")

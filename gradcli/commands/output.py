@@ -1,0 +1,60 @@
+"""Where a result goes: standard output, or a file that is complete or not there at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import sys
+from pathlib import Path
+
+from gradcli.errors import UsageError
+
+
+def emit(text: str, out: str | None, *, machine: bool = False) -> None:
+    """Write the result to `out`, or to standard output; what is made for machines is always UTF-8."""
+    if out is not None:
+        write(out, text)
+    elif machine and hasattr(sys.stdout, "buffer"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(encoded(text))
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """One message on standard error."""
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8; a byte of a file name that is no text is spelled `\\udcXX`, which JSON understands."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def write(path: str, text: str) -> None:
+    """Replace a file in one step; UsageError where that cannot be done. A device or a pipe is written to as it is."""
+    try:
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(encoded(text))
+        else:
+            _replace(target, encoded(text))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot write {path}: {reason}", hint="is the folder there, and may it be written to?", code="G105") from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+        if target.exists():
+            os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,102 @@
+"""The one place where an error becomes text or JSON: place, class, message, code, source line, caret, hint.
+
+net.grad:3:9: NameError: name 'sni' is not defined [G301]
+    y = 2 * sni(x)
+            ^^^
+  hint: did you mean 'sin'?
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from gradcli.errors import GradcliError, SourceErrors, Span, UsageError, builtin_name
+
+
+class Excerpted(Protocol):
+    """As much of a `syntax.Source` as a message needs."""
+
+    @property
+    def lines(self) -> list[str]: ...
+
+    def excerpt(self, span: Span, width: int = 80) -> str: ...
+
+
+def error_object(error: GradcliError) -> dict[str, Any]:
+    """The error of a file for `--format json`; where a file has several, the first, and the rest as `others`."""
+    first, *rest = _each(error)
+    return {**_object(first), "others": [_object(item) for item in rest]}
+
+
+def _object(error: GradcliError) -> dict[str, Any]:
+    span = getattr(error, "span", None)
+    return {
+        "type": error_type(error),
+        "kind": getattr(error, "kind", "usage" if isinstance(error, UsageError) else "internal"),
+        "code": error.code,
+        "message": error.message,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "hint": error.hint,
+    }
+
+
+def error_type(error: GradcliError) -> str:
+    """The class that Python or PyTorch raises; of an unreadable file, what the system said."""
+    named = getattr(error, "type", None)
+    if named:
+        return str(named)
+    return builtin_name(error.__cause__ or OSError())
+
+
+def error_text(error: GradcliError, path: str | None = None, source: Excerpted | None = None, width: int = 80) -> str:
+    """Lines for a person, without a newline at the end. `path` is left out for an error of the command line."""
+    return "\n".join(line for item in _each(error) for line in _lines(item, path, source, width))
+
+
+def _each(error: GradcliError) -> Sequence[GradcliError]:
+    return list(error.errors) if isinstance(error, SourceErrors) and error.errors else [error]
+
+
+def _lines(error: GradcliError, path: str | None, source: Excerpted | None, width: int) -> Iterator[str]:
+    span = getattr(error, "span", None)
+    head, *more = printable(error.message).split("\n")
+    yield f"{_place(path, span)}: {_kind(error, path)}{head}" + ("" if more else f" [{error.code}]")
+    for number, line in enumerate(more, 1):
+        yield f"  | {line}" + (f" [{error.code}]" if number == len(more) else "")
+    if span is not None and source is not None:
+        yield source.excerpt(span, width)
+    if error.hint:
+        yield f"  hint: {printable(error.hint)}"
+
+
+def _place(path: str | None, span: Span | None) -> str:
+    if path is None:
+        return "gradcli"
+    return printable(path) if span is None else f"{printable(path)}:{span.line}:{span.column}"
+
+
+def _kind(error: GradcliError, path: str | None) -> str:
+    return "error: " if path is None or isinstance(error, UsageError) else f"{error_type(error)}: "
+
+
+def line_excerpt(source: Excerpted, line: int, column: int | None, width: int = 80) -> str | None:
+    """A place of which only the start is known, with carets under the rest of its line; None outside the file."""
+    if not 1 <= line <= len(source.lines):
+        return None
+    text = source.lines[line - 1].rstrip()
+    start = column if column is not None else len(text) - len(text.lstrip()) + 1
+    return source.excerpt(Span(line, start, line, len(text) + 1), width)
+
+
+def printable(text: str) -> str:
+    """Control characters spelled out: a checked file must not steer the terminal, or the CI log, that shows it."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
