@@ -1,0 +1,115 @@
+"""The modes of the engine: one object that says how operations are recorded right now."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from gradcli.errors import Span
+
+if TYPE_CHECKING:
+    from gradcli.engine.trace import Tracer
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class State:
+    """What every operation consults. One per process: programs run one after the other."""
+
+    __slots__ = ("anomaly", "charge", "grad", "inference", "keep_graph", "rng", "sequence", "span", "tracer", "warn")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to how a fresh program starts."""
+        self.grad = True
+        self.span: Span | None = None
+        self.tracer: Tracer | None = None
+        self.keep_graph = False
+        self.anomaly = False
+        self.inference = False
+        self.sequence = 0
+        self.rng = np.random.default_rng(0)
+        self.charge: Callable[[int], None] = _no_charge
+        """Called with the number of elements before they are allocated; raises LimitError past a limit."""
+        self.warn: Callable[[str, type[Warning]], None] = _python_warning
+
+
+def _no_charge(elements: int) -> None:
+    """Outside a run nothing limits what is held."""
+
+
+def _python_warning(message: str, category: type[Warning]) -> None:
+    warnings.warn(message, category, stacklevel=3)
+
+
+state = State()
+
+
+class GradMode:
+    """A context manager, also a decorator, that switches gradient recording: `with no_grad():`, `@no_grad()`."""
+
+    def __init__(self, enabled: bool, inference: bool | None = None) -> None:
+        self.enabled = enabled
+        self.inference = inference
+        self.previous: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self.previous.append((state.grad, state.inference))
+        state.grad = self.enabled
+        if self.inference is not None:
+            state.inference = self.inference
+
+    def __exit__(self, *exception: object) -> None:
+        state.grad, state.inference = self.previous.pop()
+
+    def __call__(self, function: F) -> F:
+        def switched(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.enabled, self.inference):
+                return function(*args, **kwargs)
+
+        switched.__name__ = getattr(function, "__name__", "function")
+        return switched  # type: ignore[return-value]
+
+
+def no_grad() -> GradMode:
+    """Record nothing inside the block."""
+    return GradMode(False)
+
+
+def enable_grad() -> GradMode:
+    """Record inside the block, also within no_grad."""
+    return GradMode(True)
+
+
+class set_grad_enabled(GradMode):  # noqa: N801 - PyTorch's name
+    """Switches at once when called, and back at the end of the block if used as one."""
+
+    def __init__(self, mode: bool, inference: bool | None = None) -> None:
+        super().__init__(bool(mode), inference)
+        self.before = (state.grad, state.inference)
+        state.grad = bool(mode)
+
+    def __enter__(self) -> None:
+        self.previous.append(self.before)
+        state.grad = self.enabled
+
+
+def inference_mode(mode: bool = True) -> GradMode:
+    """no_grad whose tensors can never enter a graph."""
+    return GradMode(not mode, mode)
+
+
+@contextmanager
+def recording(enabled: bool) -> Iterator[None]:
+    """Set gradient recording for a stretch of gradcli's own work."""
+    before, state.grad = state.grad, enabled
+    try:
+        yield
+    finally:
+        state.grad = before

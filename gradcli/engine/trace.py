@@ -1,0 +1,118 @@
+"""The trace: what a program computed from its leaves, as a straight line of operations.
+
+References work on it, never on the graph of nodes: it holds the forward operations alone, with the
+values and the decisions (branches, masks, indices) of the base run. Whatever autograd treats as a
+constant (detach, .data, no_grad, item) has no record, so every reference holds it constant too.
+The body of a user Function is recorded like any other code, its `backward` is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradcli.engine.mode import state
+from gradcli.errors import Span
+from gradcli.ops.operation import Operation
+
+if TYPE_CHECKING:
+    from gradcli.engine.tensor import Tensor
+
+
+class Record:
+    """One result of one operation, or a leaf (`op` is None).
+
+    `inputs` holds a Record for what depends on a leaf, else the constant value. `value` is a snapshot
+    that no later in-place write changes. The results of an operation with several share one `inputs`.
+    """
+
+    __slots__ = ("decision", "index", "inputs", "op", "output_nr", "span", "tensor", "value")
+
+    def __init__(
+        self,
+        op: Operation | None,
+        inputs: tuple[Any, ...],
+        value: Any,
+        index: int,
+        span: Span | None,
+        *,
+        output_nr: int = 0,
+        decision: Any = None,
+        tensor: Tensor | None = None,
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.value = value
+        self.index = index
+        self.span = span
+        self.output_nr = output_nr
+        self.decision = decision
+        self.tensor = tensor
+
+    def __repr__(self) -> str:
+        return f"<Record {self.index} {self.op or 'leaf'}>"
+
+
+class FunctionCall:
+    """One `apply` of a user Function: its inputs and outputs as records (or values), and whether its body could be followed.
+
+    `opaque` names what cut the body off from its inputs ("item()", ...), or is None.
+    """
+
+    __slots__ = ("args", "cls", "inputs", "node", "opaque", "outputs", "span")
+
+    def __init__(self, cls: Any, args: tuple[Any, ...], inputs: tuple[Any, ...], span: Span | None) -> None:
+        self.cls = cls
+        self.args = args
+        self.inputs = inputs
+        self.span = span
+        self.outputs: tuple[Any, ...] = ()
+        self.node: Any = None
+        self.opaque: str | None = None
+
+
+class Tracer:
+    """Collects the trace of one run."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.stops: list[tuple[str, Span | None]] = []
+        self.calls: list[FunctionCall] = []
+        self.inside: list[FunctionCall] = []
+        self.passes: list[Any] = []
+
+    @property
+    def following(self) -> bool:
+        """Whether what runs now is recorded: gradient mode is on, or a user Function's forward runs."""
+        return state.grad or bool(self.inside)
+
+    def leaf(self, tensor: Tensor) -> Record:
+        """The record of a tensor that asks for a gradient and has no history, at its present value."""
+        self.count += 1
+        return Record(None, (), snapshot(tensor.value), self.count, state.span, tensor=tensor)
+
+    def record(self, op: Operation, inputs: tuple[Any, ...], args: list[Any], out: Any) -> list[Record]:
+        """The records of the results `out` of an operation (one, or a tuple of several)."""
+        decision = op.decide(*args) if op.decides else None
+        results = out if op.outputs > 1 or isinstance(out, tuple) else (out,)
+        records = []
+        for k, value in enumerate(results):
+            self.count += 1
+            records.append(Record(op, inputs, snapshot(value), self.count, state.span, output_nr=k, decision=decision))
+        return records
+
+    def stop(self, kind: str) -> None:
+        """A value that depends on a leaf became a constant here."""
+        if self.inside:
+            if kind == "item":
+                self.inside[-1].opaque = "item()"
+            return
+        entry = (kind, state.span)
+        if entry not in self.stops[-20:]:
+            self.stops.append(entry)
+
+
+def snapshot(value: Any) -> Any:
+    """A value that later in-place writes leave alone; numpy scalars are immutable as they are."""
+    return value.copy() if isinstance(value, np.ndarray) else value

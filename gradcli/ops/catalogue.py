@@ -1,0 +1,87 @@
+"""Every operation, and every function and method made of operations, by the name that users call it.
+
+A family file lists its operation classes in `OPERATIONS` and its functions of operations in `FUNCTIONS`;
+a function stands for an operation class of the same name. A function whose first parameter is `x` is a
+method of tensors too; one whose first parameter is `tensors` takes a sequence of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.errors import ArgumentError
+from gradcli.ops import arithmetic, comparison, structure, where
+from gradcli.ops.operation import Operation
+
+FAMILIES: tuple[Any, ...] = (arithmetic, comparison, structure, where)
+
+ALIASES = {"axis": "dim", "keepdims": "keepdim", "input": "x", "self": "x", "other": "y", "a": "x", "axes": "dims", "ddof": "correction"}
+"""Spellings of NumPy and PyTorch for one parameter."""
+
+OPERATIONS: tuple[type[Operation], ...] = tuple(op for family in FAMILIES for op in getattr(family, "OPERATIONS", ()))
+
+
+def function_of(cls: type[Operation]) -> Callable[..., Any]:
+    """The function of an operation class: its tensor arguments, then its parameters with their defaults."""
+    parameter = inspect.Parameter
+    signature = inspect.Signature(
+        [parameter(name, parameter.POSITIONAL_OR_KEYWORD) for name in cls.arguments]
+        + [
+            parameter(name, parameter.POSITIONAL_OR_KEYWORD, default=parameter.empty if default is ... else default)
+            for name, default in cls.parameters.items()
+        ]
+    )
+    plain = cls() if not cls.parameters else None
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if plain is not None and not kwargs and len(args) == len(cls.arguments):
+            return plain(*args)
+        bound = signature.bind(*args, **kwargs)
+        values = bound.arguments
+        return cls(**{k: v for k, v in values.items() if k in cls.parameters})(*[values[name] for name in cls.arguments])
+
+    function.__name__ = function.__qualname__ = cls.name
+    function.__doc__ = cls.__doc__
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
+
+
+def _collect() -> dict[str, Callable[..., Any]]:
+    table: dict[str, Callable[..., Any]] = {}
+    for family in FAMILIES:
+        for cls in getattr(family, "OPERATIONS", ()):
+            table[cls.name] = function_of(cls)
+        for function in getattr(family, "FUNCTIONS", ()):
+            table[function.__name__.rstrip("_") or function.__name__] = function
+        table.update(getattr(family, "SPELLINGS", {}))
+    return table
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = _collect()
+"""Name -> function. Family files may list further names for a function in `SPELLINGS`."""
+
+
+def first_parameter(function: Callable[..., Any]) -> str:
+    return next(iter(inspect.signature(function).parameters), "")
+
+
+METHODS: dict[str, Callable[..., Any]] = {name: f for name, f in FUNCTIONS.items() if first_parameter(f) in ("x", "condition")}
+"""Name -> function, for those whose first argument is the tensor itself."""
+
+
+def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_tensor: Callable[[Any], bool]) -> Any:
+    """Call a function as users do: spellings are translated, and a call that does not fit names the signature."""
+    if kwargs:
+        names = inspect.signature(function).parameters
+        kwargs = {(ALIASES.get(k, k) if k not in names else k): v for k, v in kwargs.items()}
+    if args and not is_tensor(args[0]) and first_parameter(function) == "x":
+        raise ArgumentError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(args[0]).__name__}", hint=f"write {name}(torch.tensor(...))"
+        )
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(f"{name}(): {error}; the signature is {name}{inspect.signature(function)}") from None
+    return function(*args, **kwargs)

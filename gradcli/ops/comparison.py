@@ -1,0 +1,149 @@
+"""Comparisons and logic: truth values, never differentiated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.operation import Operation, Predicate, Value
+
+
+class Eq(Predicate):
+    """x == y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.equal(x, y)
+
+
+class Ne(Predicate):
+    """x != y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.not_equal(x, y)
+
+
+class Lt(Predicate):
+    """x < y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.less(x, y)
+
+
+class Le(Predicate):
+    """x <= y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.less_equal(x, y)
+
+
+class Gt(Predicate):
+    """x > y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.greater(x, y)
+
+
+class Ge(Predicate):
+    """x >= y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.greater_equal(x, y)
+
+
+class BitwiseAnd(Predicate):
+    """x & y: of truth values the conjunction."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.bitwise_and(x, y)
+
+
+class BitwiseOr(Predicate):
+    """x | y: of truth values the disjunction."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.bitwise_or(x, y)
+
+
+class BitwiseXor(Predicate):
+    """x ^ y."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.bitwise_xor(x, y)
+
+
+class BitwiseNot(Predicate):
+    """~x: of truth values the negation."""
+
+    def forward(self, x: Value) -> Value:
+        return np.invert(x)
+
+
+class LogicalAnd(Predicate):
+    """x and y, any number but 0 being true."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.logical_and(x, y)
+
+
+class LogicalOr(Predicate):
+    """x or y, any number but 0 being true."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.logical_or(x, y)
+
+
+class LogicalXor(Predicate):
+    """x or y but not both, any number but 0 being true."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.logical_xor(x, y)
+
+
+class LogicalNot(Predicate):
+    """True where x is 0."""
+
+    def forward(self, x: Value) -> Value:
+        return np.logical_not(x)
+
+
+class Isnan(Predicate):
+    """True where x is NaN."""
+
+    def forward(self, x: Value) -> Value:
+        return np.isnan(x)
+
+
+class Isinf(Predicate):
+    """True where x is infinite."""
+
+    def forward(self, x: Value) -> Value:
+        return np.isinf(x)
+
+
+class Isfinite(Predicate):
+    """True where x is neither NaN nor infinite."""
+
+    def forward(self, x: Value) -> Value:
+        return np.isfinite(x)
+
+
+eq: Operation = Eq()
+ne: Operation = Ne()
+lt: Operation = Lt()
+le: Operation = Le()
+gt: Operation = Gt()
+ge: Operation = Ge()
+
+
+def isclose(x: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Any:
+    """True where abs(x - other) <= atol + rtol * abs(other)."""
+    difference = x - other
+    return (difference * (1.0 - 2.0 * (difference < 0))) <= atol + rtol * (other * (1.0 - 2.0 * (other < 0)))
+
+
+OPERATIONS = (
+    Eq, Ne, Lt, Le, Gt, Ge, BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, LogicalAnd, LogicalOr, LogicalXor, LogicalNot,
+    Isnan, Isinf, Isfinite,
+)  # fmt: skip
+FUNCTIONS = (isclose,)

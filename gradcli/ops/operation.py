@@ -1,0 +1,331 @@
+"""What an operation is: its values, its derivative rules, its symbolic form, in one class.
+
+An instance of an operation class carries the parameters (`dim`, `negative_slope`); calling it with
+values applies it. Plain numpy values give numpy values. A value that has a method `__operation__`
+(a Tensor, which records; an array of high-precision numbers) takes over, so that one program and one
+rule serve every kind of value. Rules are themselves written with operations: over plain arrays they
+cost no recording, over Tensors they are recorded and can be differentiated again.
+
+Rules and what they keep. For an argument `x` of `forward`, a class has either
+
+    d_x(self, ...)       Elementwise only: the local derivative. A float one multiplies the incoming
+                         gradient, a boolean one selects: where(d, g, 0), so that inf * 0 never arises.
+    vjp_x(self, g, ...)  the gradient for x from the incoming gradient g.
+
+What a rule needs it names as its parameters: arguments of `forward` (`x`), the result (`out`),
+a shape or dtype (`x_shape`, `x_dtype`), the branch taken (`decision`). Only what the rules of the arguments that ask for a
+gradient name is kept, as in PyTorch. A rule that returns None says that its gradient is zero.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gradcli.errors import RangeError, ShapeError
+
+Value = Any
+"""A numpy array or numpy scalar, or a value with `__operation__`."""
+
+RAW = frozenset(
+    {
+        np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint8, np.bool_,
+        np.complex128, np.complex64, float, int, bool, complex, type(None),
+    }
+)  # fmt: skip
+"""The classes on which `forward` works as it stands."""
+
+
+class Step(NamedTuple):
+    """One rule to run in a backward pass: for which input, which function, which kept values it takes."""
+
+    index: int
+    rule: Callable[..., Any]
+    positions: tuple[int, ...]
+    local: bool
+
+
+class Plan(NamedTuple):
+    """What to keep, and which rules to run, when the inputs of a given mask ask for a gradient.
+
+    `slots` counts the arguments 0..n-1, then the result n, the shapes n+1..2n, the decision 2n+1, the dtypes 2n+2..3n+1.
+    """
+
+    slots: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+class Operation:
+    """Base of all operations. A subclass defines `forward` (or `branch` and `decide`) and its rules."""
+
+    name: ClassVar[str] = ""
+    """What users call it; the class name in snake case unless given."""
+    node: str = ""
+    """PyTorch's name of its graph node."""
+    arguments: ClassVar[tuple[str, ...]] = ()
+    """The tensor arguments, from the signature of `forward`; empty for one that takes any number."""
+    variadic: ClassVar[bool] = False
+    """Takes any number of tensors: one rule `vjp_item(self, index, g, ...)` serves them all."""
+    parameters: ClassVar[dict[str, Any]] = {}
+    """Parameters with their defaults (`...` where there is none), in order."""
+    outputs: int = 1
+    """More than 1: `forward` returns a tuple."""
+    keeps_all: ClassVar[bool] = False
+    """Keep whatever any rule names as soon as one input asks, as PyTorch does for some operations."""
+    view: ClassVar[bool] = False
+    """The result shares the memory of the first argument."""
+    differentiable: ClassVar[bool] = True
+    """False: the result never asks for a gradient (comparisons, argmax)."""
+    decides: ClassVar[bool] = False
+    """It has switches: `branch(*args, decision)` with what `decide(*args)` chose."""
+    rules: ClassVar[tuple[tuple[Callable[..., Any], tuple[int, ...], bool] | None, ...]] = ()
+    plans: ClassVar[dict[tuple[int, int], Plan]] = {}
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.parameters = cls.parameters | {
+            field: getattr(cls, field, ...) for field in cls.__dict__.get("__annotations__", {}) if field not in Operation.__annotations__
+        }
+        if abstract:
+            return
+        if "name" not in cls.__dict__:
+            cls.name = snake_case(cls.__name__)
+        if "node" not in cls.__dict__ and not isinstance(getattr(cls, "node", ""), property):
+            cls.node = cls.__name__ + "Backward0"
+        cls.decides = cls.decide is not Operation.decide
+        signature = inspect.signature(cls.branch if cls.decides else cls.forward)
+        names = [p.name for p in signature.parameters.values() if p.kind is not p.VAR_POSITIONAL][1:]
+        cls.variadic = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+        cls.arguments = tuple(n for n in names if n != "decision")
+        cls.rules = tuple(cls._rule(argument) for argument in cls.arguments)
+        cls.plans = {}
+
+    @classmethod
+    def _rule(cls, argument: str) -> tuple[Callable[..., Any], tuple[int, ...], bool] | None:
+        for prefix, local in (("vjp_", False), ("d_", True)):
+            rule = getattr(cls, prefix + argument, None)
+            if rule is not None:
+                needs = [n for n in inspect.signature(rule).parameters if n not in ("self", "g")]
+                return rule, tuple(cls._slot(n) for n in needs), local
+        return None
+
+    @classmethod
+    def _slot(cls, need: str) -> int:
+        count = len(cls.arguments)
+        if need in cls.arguments:
+            return cls.arguments.index(need)
+        if need == "out":
+            return count
+        if need == "decision":
+            return 2 * count + 1
+        if need.endswith("_dtype"):
+            return 2 * count + 2 + cls.arguments.index(need.removesuffix("_dtype"))
+        return count + 1 + cls.arguments.index(need.removesuffix("_shape"))
+
+    def __init__(self, **parameters: Any) -> None:
+        for field, value in parameters.items():
+            if field not in self.parameters:
+                raise TypeError(f"{type(self).__name__} has no parameter {field!r}")
+            setattr(self, field, value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.settings().items())})"
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters of this instance."""
+        return {field: getattr(self, field) for field in self.parameters}
+
+    def __call__(self, *args: Value) -> Any:
+        for arg in args:
+            if type(arg) not in RAW:
+                return dispatch(self, args)
+        return self.forward(*args)
+
+    # ---- values
+
+    def forward(self, *args: Value) -> Any:
+        """The result from plain numpy values; with one further leading axis see `batch`."""
+        return self.branch(*args, decision=self.decide(*args))  # type: ignore[call-arg]
+
+    def decide(self, *args: Value) -> Any:
+        """The decision taken at these values (masks, indices, signs), which a reference can pin."""
+        return None
+
+    def branch(self, *args: Value, decision: Any = None) -> Any:
+        """The result on the given branch: smooth in its arguments."""
+        return self.forward(*args)
+
+    def replay(self, args: Sequence[Value], decision: Any) -> Any:
+        """The result with the decision of an earlier run."""
+        return self.branch(*args, decision=decision) if self.decides else self.forward(*args)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        """`replay` over a leading axis of those arguments for which `lead` is set; right for every operation, but a loop."""
+        count = next(len(a) for a, batched in zip(args, lead) if batched)
+        rows = [self.replay([a[k] if batched else a for a, batched in zip(args, lead)], decision) for k in range(count)]
+        if self.outputs > 1:
+            return tuple(np.stack(part) for part in zip(*rows))
+        return np.stack(rows)
+
+    def exact(self, *args: Value, decision: Any = None) -> Any:
+        """The result over arrays of high-precision numbers; numpy's own forward where it works on dtype object."""
+        return self.replay(args, decision)
+
+    def size(self, *args: Value) -> int:
+        """The number of elements of a result larger than its arguments, so that a limit can refuse it before it exists; else 0."""
+        return 0
+
+    def part(self, k: int) -> Operation:
+        """For a view with several results: the view that gives the k-th alone."""
+        raise NotImplementedError
+
+    def kinks(self, *args: Value) -> Value | None:
+        """An array that vanishes exactly where the derivative is a convention; None where there is no such point."""
+        return None
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        """Instances with arguments inside the domain, for the tests over the whole catalogue."""
+        raise NotImplementedError(f"{cls.__name__} has no examples")
+
+    # ---- derivative rules
+
+    def plan(self, mask: int, count: int) -> Plan:
+        """What to keep and to run for the inputs whose bits are set in `mask`."""
+        try:
+            return self.plans[mask, count]
+        except KeyError:
+            plan = self.plans[mask, count] = self._variadic_plan(mask, count) if self.variadic else self._plan(mask)
+            return plan
+
+    def _plan(self, mask: int) -> Plan:
+        asked = [(i, rule) for i, rule in enumerate(self.rules) if rule is not None and mask >> i & 1]
+        kept = {slot for i, rule in enumerate(self.rules) if rule is not None and (self.keeps_all or mask >> i & 1) for slot in rule[1]}
+        slots = tuple(sorted(kept))
+        return Plan(slots, tuple(Step(i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked))
+
+    def _variadic_plan(self, mask: int, count: int) -> Plan:
+        """Slots of a variadic operation: the values when its rule names `values`, else the shapes."""
+        rule = type(self).vjp_item  # type: ignore[attr-defined]
+        needs_values = "values" in inspect.signature(rule).parameters
+        slots = tuple(range(count)) if needs_values else tuple(range(count + 1, 2 * count + 1))
+
+        def item(index: int) -> Callable[..., Any]:
+            return lambda op, g, *kept: rule(op, index, g, kept)
+
+        return Plan(slots, tuple(Step(i, item(i), tuple(range(count)), False) for i in range(count) if mask >> i & 1))
+
+
+def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:
+    """Let the argument of the highest `__operation_priority__` apply the operation."""
+    handler = max(
+        (arg for arg in args if hasattr(arg, "__operation__")), key=lambda arg: int(arg.__operation_priority__), default=None
+    )
+    return op.forward(*args) if handler is None else handler.__operation__(op, args)
+
+
+def rank(value: Value) -> int:
+    return int(np.ndim(value))
+
+
+class Elementwise(Operation, abstract=True):
+    """Works element by element with broadcasting; its rules give local derivatives `d_<argument>`.
+
+    `domain` bounds the points at which the tests draw each argument: (low, high), or one pair an argument.
+    """
+
+    domain: ClassVar[Any] = (-2.0, 2.0)
+    inplace: ClassVar[bool] = True
+
+    def symbolic(self, sympy: Any, *args: Any, **decision: Any) -> Any:
+        """The result as a SymPy expression of SymPy symbols; with `decision` where the operation has switches."""
+        raise NotImplementedError(f"{type(self).__name__} has no symbolic form")
+
+    def size(self, *args: Value) -> int:
+        """Broadcasting can multiply sizes."""
+        shapes = [a.shape for a in args if type(a) is np.ndarray]
+        if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
+            return 0
+        try:
+            return math.prod(np.broadcast_shapes(*shapes))
+        except ValueError:
+            return 0
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        """Vectorised: a batched argument of lower rank gets axes of length 1 behind its leading axis."""
+        ranks = [rank(a) - batched for a, batched in zip(args, lead)]
+        full = max(ranks)
+        aligned = [
+            np.reshape(a, (len(a), *(1,) * (full - r), *np.shape(a)[1:])) if batched and r < full else a
+            for a, r, batched in zip(args, ranks, lead)
+        ]
+        return self.replay(aligned, decision)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        count = len(cls.arguments)
+        domains = [cls.domain] * count if np.isscalar(cls.domain[0]) else list(cls.domain)
+        shapes: list[list[tuple[int, ...]]] = [[()] * count, [(2, 3)] * count]
+        if count > 1:
+            shapes.append([(2, 3), *[(3,)] * (count - 1)])
+            shapes.append([(1, 3), *[(2, 1)] * (count - 1)])
+        for op in cls.variants():
+            for group in shapes:
+                yield op, tuple(np.asarray(rng.uniform(low, high, shape))[()] for (low, high), shape in zip(domains, group))
+
+    @classmethod
+    def variants(cls) -> Iterable[Operation]:
+        """Instances whose parameters the tests should try."""
+        return [cls()]
+
+
+class Structural(Operation, abstract=True):
+    """Linear in its arguments and blind to values: moves, adds or multiplies whole arrays; runs on any dtype."""
+
+
+class View(Structural, abstract=True):
+    """Gives a window onto the memory of its first argument."""
+
+    view = True
+
+
+class Predicate(Elementwise, abstract=True):
+    """Gives truth values or integers: never differentiated."""
+
+    differentiable = False
+
+
+def rational(sympy: Any, value: float) -> Any:
+    """A parameter as the exact number that the float is."""
+    if isinstance(value, int) or not np.isfinite(value):
+        return sympy.sympify(value)
+    return sympy.Rational(*float(value).as_integer_ratio())
+
+
+def negative_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes counted from the end, so that leading batch axes never move them; None means all.
+
+    Raises IndexError (PyTorch's text) for an axis out of range, RuntimeError for one named twice.
+    """
+    if dim is None:
+        return tuple(range(-ndim, 0))
+    dims = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+    span = max(ndim, 1)
+    for d in dims:
+        if not -span <= d < span:
+            raise RangeError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {d})")
+    if ndim == 0:
+        return ()
+    negative = tuple(int(d) - ndim if d >= 0 else int(d) for d in dims)
+    if len(set(negative)) < len(negative):
+        raise ShapeError(f"dim {next(d for d in negative if negative.count(d) > 1) + ndim} appears multiple times in the list of dims")
+    return negative
