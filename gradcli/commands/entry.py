@@ -48,7 +48,7 @@ def _limit_parameters() -> list[inspect.Parameter]:
 
 
 def _limit_annotation(metadata: Any, kind: type) -> Any:
-    return Annotated[kind, typer.Option(metadata["option"], metavar="N", help=metadata["help"], min=0)]
+    return Annotated[kind, typer.Option(metadata["option"], metavar="N", help=f"Limit: {metadata['meaning']}.", min=0)]
 
 
 def _option(name: str, default: object, annotation: Any) -> inspect.Parameter:

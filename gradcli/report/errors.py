@@ -8,11 +8,11 @@ net.grad:3:9: NameError: name 'sni' is not defined [G301]
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError, builtin_name
+from gradcli.report.text import printable
 
 
 class Excerpted(Protocol):
@@ -89,14 +89,3 @@ def line_excerpt(source: Excerpted, line: int, column: int | None, width: int = 
     text = source.lines[line - 1].rstrip()
     start = column if column is not None else len(text) - len(text.lstrip()) + 1
     return source.excerpt(Span(line, start, line, len(text) + 1), width)
-
-
-def printable(text: str) -> str:
-    """Control characters spelled out: a checked file must not steer the terminal, or the CI log, that shows it."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else _escaped(c) for c in text)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

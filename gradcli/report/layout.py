@@ -6,31 +6,36 @@ from collections.abc import Iterator, Sequence
 
 from gradcli.report.rows import Row
 from gradcli.report.text import Line, verdict_style
-from gradcli.report.view import View
 
 INDENT = 4
 GAP = 2
 
 
-def table(header: tuple[str, ...], rows: Sequence[Row], view: View) -> Iterator[Line]:
-    """Lines no wider than the view, an indent of four columns kept free."""
-    cells = [header, *(row.cells for row in rows)]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(header))]
-    if INDENT + sum(widths) + GAP * (len(widths) - 1) > view.width:
-        yield from _blocks(header, rows)
-        return
-    yield [("  ".join(name.ljust(width) for name, width in zip(header, widths, strict=True)), "heading")]
+def width(header: tuple[str, ...], rows: Sequence[Row]) -> int:
+    """Of the table with its indent."""
+    return INDENT + sum(_widths(header, rows)) + GAP * (len(header) - 1)
+
+
+def columns(header: tuple[str, ...], rows: Sequence[Row]) -> Iterator[Line]:
+    """A line for the header and one for each row."""
+    widths = _widths(header, rows)
+    yield [("".join(name.ljust(width + GAP) for name, width in zip(header, widths, strict=True)), "heading")]
     for row in rows:
         *numbers, verdict = row.cells
         line = "".join(cell.ljust(width + GAP) for cell, width in zip(numbers, widths, strict=False))
         yield [(line, ""), (verdict, verdict_style(row.verdict, row.failing))]
 
 
-def _blocks(header: tuple[str, ...], rows: Sequence[Row]) -> Iterator[Line]:
-    names = header[1:-1]
-    width = max(map(len, names))
+def _widths(header: tuple[str, ...], rows: Sequence[Row]) -> list[int]:
+    cells = [header, *(row.cells for row in rows)]
+    return [max(len(line[k]) for line in cells) for k in range(len(header))]
+
+
+def blocks(names: tuple[str, ...], rows: Sequence[Row]) -> Iterator[Line]:
+    """A line with leaf and verdict for each row, and one for each of its numbers."""
+    longest = max(map(len, names))
     for row in rows:
         label, *numbers, verdict = row.cells
         yield [(f"{label}: ", "heading"), (verdict, verdict_style(row.verdict, row.failing))]
         for name, number in zip(names, numbers, strict=True):
-            yield [(f"  {name.ljust(width)}  {number}", "")]
+            yield [(f"  {name.ljust(longest)}  {number}", "")]

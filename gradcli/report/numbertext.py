@@ -34,7 +34,8 @@ def bar(x: Any) -> str:
 def relative_error(x: Any, reference: Any) -> float:
     """abs(x - reference) relative to the reference; absolute where the reference is 0; NaN where either is not finite."""
     x, reference = complex(x), complex(reference)
-    size, distance = abs(reference), abs(x - reference)
+    size: float = abs(reference)
+    distance: float = abs(x - reference)
     if not (math.isfinite(size) and math.isfinite(distance)):
         return math.nan
     return distance / size if size else distance

@@ -9,8 +9,8 @@ import numpy as np
 
 from gradcli.check.result import FileResult, InputResult, TargetResult, Verdict
 from gradcli.report import numbertext
-from gradcli.report.errors import line_excerpt, printable
-from gradcli.report.text import Line, Part, plain, verdict_style
+from gradcli.report.errors import line_excerpt
+from gradcli.report.text import Line, Part, plain, printable, verdict_style
 from gradcli.report.view import View
 
 CODES: dict[Verdict, str] = {"fail": "G001", "kink": "G002", "nan": "G003", "unstable": "G004", "unchecked": "G005"}
@@ -30,7 +30,7 @@ def _word(verdict: Verdict, failing: bool) -> Part:
 def derivative(target: TargetResult, item: InputResult) -> str:
     """`d out / d x`, `d^2 out / d x^2`."""
     power = "" if target.order == 1 else f"^{target.order}"
-    return f"d{power} {printable(target.output)} / d {printable(item.name)}{power}"
+    return f"d{power} {target.output} / d {item.name}{power}"
 
 
 def _elements(item: InputResult) -> str:
@@ -54,9 +54,9 @@ def blame_lines(target: TargetResult, file: FileResult, view: View) -> Iterator[
     blame = target.blame
     if blame is None:
         return
-    who = "" if blame.function is None else f"{printable(blame.function)}, "
+    who = "" if blame.function is None else f"{blame.function}, "
     where = "" if blame.line is None else f"line {blame.line}: "
-    yield from _wrapped("  blame: ", f"{who}{where}{blame.why}", view, "heading")
+    yield from wrapped("  blame: ", f"{who}{where}{blame.why}", view, "heading")
     if blame.line is not None:
         yield from _excerpt(file, blame.line, blame.column, view)
 
@@ -64,7 +64,7 @@ def blame_lines(target: TargetResult, file: FileResult, view: View) -> Iterator[
 def note_lines(target: TargetResult, view: View) -> Iterator[Line]:
     for note in target.notes:
         where = "" if note.line is None else f"line {note.line}: "
-        yield from _wrapped("  note: ", f"{where}{note.message}", view, "hint")
+        yield from wrapped("  note: ", f"{where}{note.message}", view, "hint")
 
 
 def function_lines(file: FileResult, view: View) -> Iterator[Line]:
@@ -72,9 +72,9 @@ def function_lines(file: FileResult, view: View) -> Iterator[Line]:
     for function in file.functions:
         line = "" if function.line is None else f", line {function.line}"
         code = "" if function.status == "pass" else f" [{CODES[function.status]}]"
-        yield [("  ", ""), _word(function.status, function.failing), (f"  {printable(function.name)}.backward alone{line}{code}", "")]
+        yield [("  ", ""), _word(function.status, function.failing), (f"  {function.name}.backward alone{line}{code}", "")]
         if function.why:
-            yield from _wrapped("        ", function.why, view, "")
+            yield from wrapped("        ", function.why, view, "")
 
 
 def assert_lines(file: FileResult, view: View) -> Iterator[Line]:
@@ -84,7 +84,7 @@ def assert_lines(file: FileResult, view: View) -> Iterator[Line]:
         if failing:
             yield from _excerpt(file, item.line, None, view)
             if item.message:
-                yield from _wrapped("        ", item.message, view, "")
+                yield from wrapped("        ", item.message, view, "")
 
 
 def _excerpt(file: FileResult, line: int, column: int | None, view: View) -> Iterator[Line]:
@@ -93,7 +93,7 @@ def _excerpt(file: FileResult, line: int, column: int | None, view: View) -> Ite
         yield plain(part)
 
 
-def _wrapped(lead: str, message: str, view: View, style: str) -> Iterator[Line]:
+def wrapped(lead: str, message: str, view: View, style: str) -> Iterator[Line]:
     """The message in lines of the view's width, later ones indented below the first."""
     indent = " " * min(len(lead), 8)
     room = max(view.width - len(lead), 20)

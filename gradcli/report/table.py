@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from gradcli.check.result import CheckResult, FileResult, TargetResult
 from gradcli.report import layout, remarks, text
 from gradcli.report.check_json import summary
-from gradcli.report.errors import error_type, printable
+from gradcli.report.errors import error_type
 from gradcli.report.rows import count, rows
 from gradcli.report.text import Line, plain
 from gradcli.report.view import View
@@ -42,7 +42,7 @@ def file_lines(file: FileResult, view: View, full: bool) -> Iterator[Line]:
 def headline(file: FileResult) -> Line:
     """`FAIL  net.grad: expected kink, found fail [G006]`."""
     word, style = _outcome(file)
-    return [(word, style), (f"  {printable(file.path)}", "heading"), (_remark(file), "")]
+    return [(word, style), (f"  {file.path}", "heading"), (_remark(file), "")]
 
 
 def _outcome(file: FileResult) -> tuple[str, str]:
@@ -87,17 +87,26 @@ def _title(target: TargetResult, view: View) -> Iterator[Line]:
     kind = "scalar" if not target.shape else f"shape {tuple(target.shape)}"
     order = "" if target.order == 1 else f", order {target.order}"
     jacobian = any(len(item.autograd.shape) > len(item.shape) for item in target.inputs)
-    yield [(f"  {printable(target.output)}", "heading"), (f"{line}, {kind}{order}{', Jacobian' if jacobian else ''}", "")]
+    yield [(f"  {target.output}", "heading"), (f"{line}, {kind}{order}{', Jacobian' if jacobian else ''}", "")]
     methods = (("symbolic", target.symbolic), ("finite differences", target.finite_difference))
-    yield [("  references: " + ", ".join(f"{name} {method}" for name, method in methods), "quiet")]
+    yield from remarks.wrapped("  references: ", "; ".join(_method(name, method) for name, method in methods), view, "quiet")
+
+
+def _method(name: str, method: str) -> str:
+    """`symbolic per-node`, or `no symbolic (why)`."""
+    return f"no {name} ({method.removeprefix('none: ')})" if method.startswith("none: ") else f"{name} {method}"
 
 
 def table_lines(target: TargetResult, view: View) -> Iterator[Line]:
     """The table itself, and how many rows it leaves out."""
     shown = rows(target, view, None if view.verbose else MOST_ROWS)
     claimed = any(item.claimed is not None for item in target.inputs)
-    header = ("leaf", "claimed" if claimed else "autograd", "symbolic", f"finite difference {view.plus_minus} bar", "error", "verdict")
-    yield from _block(layout.table(header, shown, view))
+    judged = "claimed" if claimed else "autograd"
+    header = ("leaf", judged, "symbolic", f"finite difference {view.plus_minus} bar", "error", "verdict")
+    if layout.width(header, shown) <= view.width:
+        yield from _block(layout.columns(header, shown))
+    else:
+        yield from _block(layout.blocks((judged, "symbolic", "difference", "error"), shown))
     left_out = count(target) - len(shown)
     if left_out:
         yield plain(f"    and {left_out} more, none of them worse (--verbose shows all)")

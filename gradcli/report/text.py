@@ -6,6 +6,7 @@ is decided here alone. Words carry the meaning, colour only repeats it.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 Part = tuple[str, str]
@@ -36,9 +37,21 @@ def verdict_style(verdict: str, failing: bool) -> str:
 
 def render(lines: Iterable[Line], color: bool) -> str:
     """The lines as one string, each ended by a newline and without trailing blanks."""
+    safe = ([(printable(text).replace("\n", "\\n"), style) for text, style in line] for line in lines)
     if color:
-        return _styled(lines)
-    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
+        return _styled(safe)
+    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in safe)
+
+
+def printable(text: str) -> str:
+    """Control characters spelled out: a checked file must not steer the terminal, or the CI log, that shows it."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def _styled(lines: Iterable[Line]) -> str:

@@ -1,0 +1,55 @@
+"""What all tests share: golden files, and `gradcli` as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+QUIET_ENVIRONMENT = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS", "PYTHONIOENCODING", "LC_ALL")
+
+Gradcli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew from what the code gives now")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)` holds text against the file `golden/<name>` beside the test."""
+
+    def compare(name: str, text: str) -> None:
+        path = Path(request.path).parent / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert text == path.read_text(encoding="utf-8"), f"{path} differs; if that is meant: pytest --update-golden"
+
+    return compare
+
+
+@pytest.fixture
+def gradcli(tmp_path: Path) -> Gradcli:
+    """`gradcli("check", "x.grad", input=..., env={...})` in a folder of its own, in an environment that says nothing."""
+
+    def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path):
+        return subprocess.run(
+            command(*arguments), input=input, capture_output=True, encoding="utf-8", cwd=cwd, env=environment(env or {}), timeout=120
+        )
+
+    return run
+
+
+def command(*arguments: str | Path) -> Sequence[str]:
+    return [sys.executable, "-m", "gradcli", *map(str, arguments)]
+
+
+def environment(changes: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in QUIET_ENVIRONMENT}
+    return {**kept, "PYTHONUTF8": "1", **changes}

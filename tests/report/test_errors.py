@@ -1,0 +1,36 @@
+"""Errors as text."""
+
+from __future__ import annotations
+
+from gradcli.errors import ProgramError, SourceError, SourceErrors, Span, UsageError
+from gradcli.report.errors import error_text
+from gradcli.syntax import Source
+
+SOURCE = Source("net.grad", "x = tensor(1.0)\ny = 2 * sni(x)\n")
+
+
+def test_place_class_excerpt_and_hint():
+    error = ProgramError("name 'sni' is not defined", Span(2, 9, 2, 12), type="NameError", hint="did you mean 'sin'?", code="G302")
+    assert error_text(error, "net.grad", SOURCE).splitlines() == [
+        "net.grad:2:9: NameError: name 'sni' is not defined [G302]",
+        "    y = 2 * sni(x)",
+        "            ^^^",
+        "  hint: did you mean 'sin'?",
+    ]
+
+
+def test_every_error_of_a_file():
+    errors = SourceErrors([SourceError("first", Span(1, 1, 1, 2)), SourceError("second", Span(2, 1, 2, 2))])
+    text = error_text(errors, "net.grad", SOURCE)
+    assert text.index("net.grad:1:1: UnsupportedError: first") < text.index("net.grad:2:1: UnsupportedError: second")
+
+
+def test_command_line():
+    assert error_text(UsageError("no format 'jsn'", hint="did you mean 'json'?")) == (
+        "gradcli: error: no format 'jsn' [G101]\n  hint: did you mean 'json'?"
+    )
+
+
+def test_further_lines_of_a_message_cannot_pass_for_commands_of_a_ci_system():
+    error = ProgramError("bad\n::error::x\x1b[2J", None)
+    assert error_text(error, "f.grad").splitlines() == ["f.grad: RuntimeError: bad", "  | ::error::x\\x1b[2J [G301]"]
