@@ -15,6 +15,7 @@ import typer
 
 from gradcli.commands.options import Debug
 from gradcli.commands.output import say
+from gradcli.commands.telling import Told
 from gradcli.errors import ExitStatus, GradcliError
 from gradcli.interpreter.limits import Limits
 from gradcli.report.errors import error_text, printable
@@ -59,6 +60,8 @@ def guarded(action: Callable[[], ExitStatus], *, debug: bool = False) -> ExitSta
     """Run to an exit status: what a user did is told without a traceback, what we did is told as our fault."""
     try:
         return action()
+    except Told as told:
+        return told.status
     except GradcliError as error:
         say(error_text(error))
         return ExitStatus.ERROR

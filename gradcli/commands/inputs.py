@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from gradcli.errors import UsageError
+from gradcli.interpreter.limits import Limits
+from gradcli.syntax.source import Source
+from gradcli.syntax.spelling import nearest
 
 STANDARD_INPUT = "-"
 STANDARD_INPUT_NAME = "<stdin>"
@@ -54,6 +57,37 @@ def _walk(directory: str) -> Iterator[str]:
 
 def _shown(path: str) -> str:
     return PurePath(path).as_posix()
+
+
+def read(path: str, limits: Limits) -> Source:
+    """The text of one file; UsageError where it cannot be read, LimitError where it is too large."""
+    if path == STANDARD_INPUT:
+        return Source.decode(STANDARD_INPUT_NAME, standard_input())
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limits.file_size + 1)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(data) > limits.file_size:
+        raise limits.reached("file_size")
+    return Source.decode(_shown(path), data)
+
+
+def unreadable(path: str, error: OSError) -> UsageError:
+    """In the system's words, with a near name where there is one."""
+    if isinstance(error, FileNotFoundError):
+        return UsageError(f"no such file: {path}", hint=_near(path), code="G101")
+    return UsageError(f"cannot read {path}: {error.strerror or error}", code="G101")
+
+
+def _near(path: str) -> str | None:
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return f"there is no folder {folder}"
+    found = nearest(name, names)
+    return None if found is None else f"did you mean {os.path.join(folder, found)!r}?"
 
 
 def standard_input() -> bytes:

@@ -1,0 +1,106 @@
+"""Pipes, encodings, colours, narrow terminals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+GRADCLI = f"{sys.executable} -m gradcli"
+UNIX = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+
+
+def shell(script: str, folder, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120, env={"PATH": "/usr/bin:/bin", **environment}
+    )
+
+
+@UNIX
+@pytest.mark.parametrize("command", ["check good.grad", "check good.grad --format json", "--help", "check --help", "run loud.grad"])
+def test_closed_pipe(programs, tmp_path, command):
+    programs("good")
+    (tmp_path / "loud.grad").write_text("for i in range(20000):\n    print(i)\n")
+    done = shell(f"{GRADCLI} {command} | true; echo ${{PIPESTATUS[0]}}", tmp_path)
+    assert done.stderr == ""
+    # Where everything fits into the pipe before the reader goes, there is nothing to notice.
+    assert done.stdout in ("141\n", "0\n") if command != "run loud.grad" else done.stdout == "141\n"
+
+
+@UNIX
+def test_closed_pipe_surely(programs, tmp_path):
+    programs("good")
+    done = shell(f"({GRADCLI} check good.grad; echo $? >&2) | (exec <&-; sleep 3)", tmp_path)
+    assert done.stderr == "141\n"
+
+
+@UNIX
+def test_a_script_under_set_e(programs, tmp_path):
+    programs("good", "wrong", "syntax", "nothing")
+    script = f"""
+set -euo pipefail
+check() {{ {GRADCLI} check "$@" >/dev/null 2>&1; }}
+check good.grad
+status=0; check wrong.grad || status=$?; test $status = 1
+status=0; check syntax.grad || status=$?; test $status = 2
+status=0; check nothing.grad || status=$?; test $status = 5
+status=0; check good.grad wrong.grad syntax.grad || status=$?; test $status = 2
+echo reached
+check wrong.grad
+echo never
+"""
+    done = shell(script, tmp_path)
+    assert (done.returncode, done.stdout) == (1, "reached\n")
+
+
+@UNIX
+def test_full_disk(programs, tmp_path):
+    programs("good")
+    done = shell(f"{GRADCLI} check good.grad > /dev/full", tmp_path)
+    assert done.returncode == 2
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_encodings(gradcli, tmp_path, environment):
+    (tmp_path / "grad.grad").write_text("# µ ± 梯度\nλ = tensor(1.0, requires_grad=True)\nout = λ * 2\n", encoding="utf-8")
+    done = gradcli("check", "grad.grad", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "finite difference" in done.stdout
+
+
+def test_json_is_utf8_everywhere(programs, tmp_path):
+    (tmp_path / "g.grad").write_text("λ = tensor(1.0, requires_grad=True)\nout = λ * 2\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcli", "check", "g.grad", "--format", "json"],
+        cwd=tmp_path,
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii"},
+        timeout=60,
+        check=False,
+    )
+    assert "λ" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "colored"),
+    [
+        ({}, [], False),
+        ({"FORCE_COLOR": "1"}, [], True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, [], False),
+        ({"NO_COLOR": "1"}, ["--color", "always"], True),
+        ({"FORCE_COLOR": "1"}, ["--color", "never"], False),
+        ({"GITHUB_ACTIONS": "true"}, [], False),
+        ({"GITHUB_ACTIONS": "true"}, ["--help"], False),
+    ],
+)
+def test_colour(gradcli, programs, environment, options, colored):
+    done = gradcli("check", *programs("good"), *options, env=environment)
+    assert ("\x1b[" in done.stdout) is colored
+
+
+def test_narrow(gradcli, programs):
+    done = gradcli("check", *programs("good"), env={"COLUMNS": "40"})
+    assert all(len(line) <= 40 for line in done.stdout.splitlines() if line.startswith("    "))

@@ -1,0 +1,68 @@
+"""Everything that README.md shows has been run: its files and console blocks are replayed here.
+
+`pytest --update-golden tests/test_readme.py` writes the outputs into README.md anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the reader sits: the samples and the files that README.md shows."""
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    for kind, name, body in BLOCK.findall(README.read_text(encoding="utf-8")):
+        if kind == "python" and name:
+            (tmp_path / name).write_text(body, encoding="utf-8")
+    return tmp_path
+
+
+def run(line: str, folder: Path) -> str:
+    """What a terminal shows for one command line, both streams as they come."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
+    process = subprocess.run(
+        line, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=120
+    )
+    return process.stdout
+
+
+def replay(text: str, folder: Path) -> str:
+    """README.md with every console block as it comes out now."""
+
+    def block(match: re.Match[str]) -> str:
+        if match[1] != "console":
+            return match[0]
+        commands = [line for line in match[3].splitlines() if line.startswith("$ ")]
+        shown = "".join(f"{line}\n{run(line[2:], folder)}" for line in commands)
+        return f"```console\n{shown}```"
+
+    return BLOCK.sub(block, text)
+
+
+def test_console_blocks(folder, request):
+    text = README.read_text(encoding="utf-8")
+    now = replay(text, folder)
+    if request.config.getoption("--update-golden"):
+        README.write_text(now, encoding="utf-8", newline="\n")
+    else:
+        assert now == text, "README.md differs; if that is meant: pytest --update-golden tests/test_readme.py"
+
+
+def test_two_lines_to_install():
+    (block,) = (body for kind, _, body in BLOCK.findall(README.read_text(encoding="utf-8")) if "-m venv" in body)
+    first, second = block.splitlines()
+    assert first.endswith("gradcli check samples")
+    assert second.endswith("pytest")
