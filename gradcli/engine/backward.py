@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import AccumulateGrad, Edge, Node
 from gradcli.engine.tensor import Tensor
+from gradcli.engine.trace import PassEntry, PassRecord, snapshot
 from gradcli.errors import ArgumentError, AutogradError, ShapeError
 
 Root = tuple[Tensor, Any]
@@ -36,6 +38,7 @@ class Pass:
         self.contributions: list[tuple[Tensor, Any]] = []
         self.pending: dict[Node, list[Any]] = {}
         self.walked: list[Node] = []
+        self.hooked = False
 
     def run(self, retain: bool) -> None:
         """Walk; frees the walked nodes unless `retain`."""
@@ -50,7 +53,7 @@ class Pass:
         for node in dict.fromkeys(starts):
             if not waiting.get(node):
                 heappush(ready, (*priority(node), node))
-        with recording(self.recorded):
+        with recording(self.recorded), passing():
             while ready:
                 node = heappop(ready)[2]
                 self.visit(node)
@@ -94,7 +97,7 @@ class Pass:
         grads = self.pending.pop(node, None)
         if grads is None:
             return
-        if node.tensor_hooks is not None:
+        if node.tensor_hooks is not None and not self.own:
             self.run_tensor_hooks(node, grads)
         if self.capture:
             for nr, g in enumerate(grads):
@@ -114,13 +117,15 @@ class Pass:
     def run_tensor_hooks(self, node: Node, grads: list[Any]) -> None:
         """Let the hooks of the node's outputs see, and change, what arrived."""
         assert node.tensor_hooks is not None
+        self.hooked = True
         for nr, hooks in node.tensor_hooks.items():
             if grads[nr] is not None:
                 grads[nr] = run_hooks(hooks, grads[nr], self.recorded)
 
     def accumulate(self, leaf: Tensor, g: Any) -> None:
         """Add the gradient of a leaf to its `.grad`, which keeps the leaf's dtype and memory of its own."""
-        if leaf.hooks:
+        if leaf.hooks and not self.own:
+            self.hooked = True
             g = run_hooks(leaf.hooks, g, self.recorded)
         place = (id(leaf.edge()[0]), 0)  # type: ignore[index]
         if place in self.captured:
@@ -128,6 +133,20 @@ class Pass:
         if self.leaves is not None and id(leaf) not in self.leaves:
             return
         self.contributions.append((leaf, g))
+
+
+@contextmanager
+def passing() -> Iterator[None]:
+    """Tell the tracer that a backward pass runs."""
+    tracer = state.tracer
+    if tracer is None:
+        yield
+        return
+    before, tracer.passing = tracer.passing, True
+    try:
+        yield
+    finally:
+        tracer.passing = before
 
 
 def priority(node: Node) -> tuple[float, int]:
@@ -218,8 +237,21 @@ def backward(
             raise AutogradError("`inputs` argument to `backward()` cannot be empty.")
     sweep = Pass(start(outputs, given, create_graph), leaves=None if chosen is None else {id(t) for t in chosen}, recorded=create_graph, own=own)
     sweep.run(create_graph if retain_graph is None else bool(retain_graph))
+    record = note(sweep, "backward")
     for leaf, g in sweep.contributions:
+        entry = None if record is None else state.tracer.accumulated(record, leaf, g)  # type: ignore[union-attr]
         store(leaf, g, create_graph)
+        if record is not None and entry is not None:
+            state.tracer.stored(record, entry)  # type: ignore[union-attr]
+
+
+def note(sweep: Pass, kind: str) -> PassRecord | None:
+    """Tell the tracer of a pass that the program made."""
+    if state.tracer is None or sweep.own:
+        return None
+    record = PassRecord(kind, list(sweep.roots), sweep.hooked)
+    state.tracer.passes.append(record)
+    return record
 
 
 def store(leaf: Tensor, g: Any, create_graph: bool) -> None:
@@ -264,6 +296,12 @@ def grad(
         edges.append(edge)
     sweep = Pass(start(roots, given, create_graph), capture=edges, leaves=set(), recorded=create_graph, own=own)
     sweep.run(create_graph if retain_graph is None else bool(retain_graph))
+    record = note(sweep, "grad")
+    if record is not None:
+        for tensor, (node, nr) in zip(wanted, edges):
+            g = sweep.captured.get((id(node), nr))
+            if g is not None:
+                record.entries.append(PassEntry(tensor, snapshot(getattr(g, "value", g)), None, []))
     return tuple(
         answer(sweep.captured.get((id(node), nr)), tensor, allow_unused, materialize_grads) for tensor, (node, nr) in zip(wanted, edges)
     )

@@ -72,15 +72,52 @@ class FunctionCall:
         self.opaque: str | None = None
 
 
+class PassEntry:
+    """What one backward pass gave to one input.
+
+    `gradient` is this pass's own part, `total` the accumulated `.grad` after it (the gradient itself for
+    autograd.grad). `earlier` are the passes whose parts are in the total besides, `constant` what else is.
+    """
+
+    __slots__ = ("constant", "earlier", "gradient", "record", "tensor", "total")
+
+    def __init__(self, tensor: Tensor, gradient: Any, constant: Any, earlier: list[PassRecord]) -> None:
+        self.tensor = tensor
+        self.record = tensor.record()
+        self.gradient = gradient
+        self.constant = constant
+        self.earlier = earlier
+        self.total = gradient
+
+
+class PassRecord:
+    """One backward pass of the program: from which outputs, with which gradients, and what came of it.
+
+    `outputs` holds (tensor, record, value, gradient given); `hooked` says that a hook took part.
+    """
+
+    def __init__(self, kind: str, roots: list[tuple[Tensor, Any]], hooked: bool) -> None:
+        self.kind = kind
+        self.span = state.span
+        self.hooked = hooked
+        self.outputs = [(t, t.record(), snapshot(t.value), snapshot(getattr(g, "value", g))) for t, g in roots]
+        self.entries: list[PassEntry] = []
+
+
 class Tracer:
-    """Collects the trace of one run."""
+    """Collects the trace of one run.
+
+    `passing` is set while a backward pass runs: what the program does there is no part of its forward.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self.passing = False
+        self.ledger: dict[int, tuple[Any, int, Any, list[PassRecord]]] = {}
         self.stops: list[tuple[str, Span | None]] = []
         self.calls: list[FunctionCall] = []
         self.inside: list[FunctionCall] = []
-        self.passes: list[Any] = []
+        self.passes: list[PassRecord] = []
 
     @property
     def following(self) -> bool:
@@ -102,8 +139,32 @@ class Tracer:
             records.append(Record(op, inputs, snapshot(value), self.count, state.span, output_nr=k, decision=decision))
         return records
 
+    def accumulated(self, record: PassRecord, leaf: Tensor, gradient: Any) -> PassEntry:
+        """Note what a pass is about to add to `.grad`: to the parts of earlier passes if nothing else has touched it since."""
+        held = leaf.grad
+        known = self.ledger.get(id(leaf))
+        earlier: list[PassRecord] = []
+        constant = None
+        if held is not None:
+            if known is not None and known[0] is held and known[1] == held.version.count:
+                constant, earlier = known[2], known[3]
+            else:
+                constant = snapshot(held.value)
+        entry = PassEntry(leaf, snapshot(getattr(gradient, "value", gradient)), constant, earlier)
+        record.entries.append(entry)
+        return entry
+
+    def stored(self, record: PassRecord, entry: PassEntry) -> None:
+        """Note that the part has been added."""
+        held = entry.tensor.grad
+        assert held is not None
+        entry.total = snapshot(held.value)
+        self.ledger[id(entry.tensor)] = (held, held.version.count, entry.constant, [*entry.earlier, record])
+
     def stop(self, kind: str) -> None:
         """A value that depends on a leaf became a constant here."""
+        if self.passing:
+            return
         if self.inside:
             if kind == "item":
                 self.inside[-1].opaque = "item()"

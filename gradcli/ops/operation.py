@@ -146,7 +146,8 @@ class Operation:
 
     def __call__(self, *args: Value) -> Any:
         for arg in args:
-            if type(arg) not in RAW:
+            kind = type(arg)
+            if kind not in RAW or (kind is np.ndarray and arg.dtype.char == "O"):
                 return dispatch(self, args)
         return self.forward(*args)
 
@@ -226,11 +227,18 @@ class Operation:
 
 
 def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:
-    """Let the argument of the highest `__operation_priority__` apply the operation."""
-    handler = max(
-        (arg for arg in args if hasattr(arg, "__operation__")), key=lambda arg: int(arg.__operation_priority__), default=None
-    )
-    return op.forward(*args) if handler is None else handler.__operation__(op, args)
+    """Let the value of the highest `__operation_priority__` apply the operation; of an object array its elements speak."""
+    speakers = [speaker for speaker in map(speaks_for, args) if speaker is not None]
+    if not speakers:
+        return op.forward(*args)
+    return max(speakers, key=lambda speaker: int(speaker.__operation_priority__)).__operation__(op, args)
+
+
+def speaks_for(arg: Value) -> Any:
+    """The object that knows how to apply operations to this value: itself, or an element of an object array; else None."""
+    if isinstance(arg, np.ndarray) and arg.dtype.char == "O":
+        return next((e for e in arg.flat if hasattr(e, "__operation__")), None)
+    return arg if hasattr(arg, "__operation__") else None
 
 
 def rank(value: Value) -> int:

@@ -1,0 +1,124 @@
+"""What SymPy derives for each elementwise operation: its value and its partial derivatives at 50 digits.
+
+The expression comes from the operation's `symbolic`, the derivatives from SymPy alone. Everything that
+SymPy compiles here is built from symbols of our own making.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+
+from gradcli.ops.operation import Elementwise, Operation
+from gradcli.references.scalar import Scalar, number, result
+
+Evaluator = Callable[..., Any]
+
+
+class Derived(NamedTuple):
+    """Evaluators over mpmath numbers: the value, and one partial derivative an argument (None where SymPy has none)."""
+
+    value: Evaluator
+    partials: tuple[Evaluator | None, ...]
+
+
+TABLE: dict[tuple[Any, ...], Derived] = {}
+"""Filled as operations are met: (class, parameters, decision) -> Derived."""
+
+
+def derive(op: Elementwise, decision: Any) -> Derived:
+    """The evaluators of an operation on one of its branches. Floating decisions (a floor) are arguments, others part of the key."""
+    floating = isinstance(decision, float)
+    key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating)
+    found = TABLE.get(key)
+    if found is None:
+        found = TABLE[key] = _derive(op, decision, floating)
+    return found
+
+
+def _hashable(value: Any) -> Any:
+    return (type(value), value) if not isinstance(value, np.ndarray) else value.tobytes()
+
+
+def expression(op: Elementwise, decision: Any, sympy: Any) -> tuple[Any, list[Any], Any]:
+    """The SymPy expression of an operation, its real symbols, and the symbol of a floating decision."""
+    symbols = [sympy.Dummy(name, real=True) for name in op.arguments]
+    if decision is None:
+        return op.symbolic(sympy, *symbols), symbols, None
+    chosen = sympy.Dummy("decision", real=True) if isinstance(decision, float) else decision
+    return op.symbolic(sympy, *symbols, decision=chosen), symbols, chosen if isinstance(decision, float) else None
+
+
+def _derive(op: Elementwise, decision: Any, floating: bool) -> Derived:
+    import sympy
+
+    form, symbols, extra = expression(op, decision, sympy)
+    arguments = [*symbols, extra if floating else sympy.Dummy("unused")]
+
+    def evaluator(expr: Any) -> Evaluator | None:
+        expr = sympy.sympify(expr)
+        if expr.has(sympy.Derivative, sympy.DiracDelta, sympy.nan, sympy.zoo, sympy.Subs):
+            return None
+        evaluate: Evaluator = sympy.lambdify(arguments, expr, modules="mpmath", cse=True)
+        return evaluate
+
+    value = evaluator(form)
+    assert value is not None
+    return Derived(value, tuple(evaluator(sympy.diff(form, symbol)) for symbol in symbols))
+
+
+def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
+    """Apply any operation to arrays of Scalars: elementwise ones by their symbolic form, others by their exact form."""
+    if isinstance(op, Elementwise) and type(op).exact is Operation.exact:
+        return elementwise(op, args, decision)
+    return op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+
+
+def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any = None) -> Any:
+    """Apply an operation to broadcast arrays of Scalars; the result is an object array, or a Scalar for 0-d."""
+    arrays = [np.asarray(a, dtype=object) if isinstance(a, Scalar) else np.asarray(a) for a in args]
+    choice = None if decision is None else np.asarray(decision)
+    shape = np.broadcast_shapes(*(a.shape for a in arrays), *(() if choice is None else (choice.shape,)))
+    out = np.empty(shape, dtype=object)
+    flat = out.reshape(-1)
+    columns = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
+    choices = None if choice is None else np.broadcast_to(choice, shape).reshape(-1).tolist()
+    for k, row in enumerate(zip(*columns)):
+        flat[k] = one(op, row, None if choices is None else _plain(choices[k]))
+    return out.reshape(shape) if shape else flat[0]
+
+
+def _plain(choice: Any) -> Any:
+    return float(choice) if isinstance(choice, Scalar) else choice
+
+
+def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
+    """One element: the value, and on the tape the partial derivatives by those arguments that are on it."""
+    derived = derive(op, decision)
+    values = [number(v) for v in row]
+    extra = number(decision) if isinstance(decision, float) else None
+    value = attempt(derived.value, values, extra)
+    if value is None:
+        value = number(np.asarray(op.replay([float(v) for v in values], decision)).item())
+    parents = []
+    for partial, argument in zip(derived.partials, row):
+        if type(argument) is Scalar and argument.place >= 0:
+            slope = None if partial is None else attempt(partial, values, extra)
+            parents.append((argument, mpmath.nan if slope is None else slope))
+    return result(value, *parents)
+
+
+def attempt(evaluate: Evaluator, values: list[Any], extra: Any) -> Any:
+    """The value of an evaluator; None where it has none among the real numbers (a pole, a branch cut)."""
+    try:
+        value = evaluate(*values, extra)
+    except (ZeroDivisionError, ValueError, OverflowError, mpmath.libmp.NoConvergence):
+        return None
+    if isinstance(value, mpmath.mpc):
+        return value.real if value.imag == 0 else None
+    if isinstance(value, (int, float)):
+        value = mpmath.mpf(value)
+    return None if mpmath.isnan(value) else value

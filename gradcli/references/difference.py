@@ -1,0 +1,194 @@
+"""Finite differences of the traced program: a ladder of steps, extrapolated, each estimate with its error bar.
+
+Every decision of the base run (branch, mask, index, sort order) is kept, so a step never crosses a kink.
+All perturbed points of a chunk are evaluated in one pass, along a leading axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.engine.trace import Record
+from gradcli.references.estimate import Estimate
+from gradcli.references.path import Path
+
+EPS = float(np.finfo(np.float64).eps)
+QUICK = (2.0**-8, 2.0**-9, 2.0**-10)
+"""Relative steps of the first try: three steps, six evaluations an element."""
+LADDER = tuple(2.0**-k for k in range(2, 28, 2))
+"""Relative steps of the full ladder."""
+CHUNK_BYTES = 32 << 20
+NOISE = 8.0
+"""How many roundings of the size of the output one evaluation is taken to suffer at least."""
+
+
+class Program(NamedTuple):
+    """The path from one input to the output, with what judging its values needs.
+
+    `weights` has the output's shape, or is None for a full Jacobian; `noise` is the absolute rounding noise of
+    the weighted output, 0 where unknown.
+    """
+
+    path: Path
+    weights: np.ndarray | None
+    noise: float = 0.0
+
+    @property
+    def point(self) -> np.ndarray:
+        return as_float(self.path.inputs[0][-1].value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one derivative by one element: () when weighted, else the output's."""
+        return () if self.weights is not None else np.shape(self.path.output.value)
+
+    def values(self, deltas: np.ndarray) -> np.ndarray:
+        """The output at the point moved by each row of `deltas` (rows, *input shape): (rows, *output shape)."""
+        given = [[as_float(r.value) + deltas for r in self.path.inputs[0]]]
+        out = self.path.replay(given, step, as_float)
+        return np.asarray(out)
+
+    def slopes(self, plus: np.ndarray, minus: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Difference quotients of two stacks of outputs `width` apart, and the rounding noise in each."""
+        difference = plus - minus
+        size = np.maximum(np.abs(plus), np.abs(minus)) * (difference != 0)
+        if self.weights is not None:
+            axes = tuple(range(1, difference.ndim))
+            difference = (difference * self.weights).sum(axis=axes)
+            size = (size * np.abs(self.weights)).sum(axis=axes)
+        wide = width.reshape(-1, *(1,) * (difference.ndim - 1))
+        return difference / wide, (NOISE * EPS * size + 2 * self.noise) / wide
+
+
+def as_float(value: Any) -> Any:
+    """Floating values in float64: references of a float32 program are not rounded to float32."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f":
+        return np.asarray(value, dtype=np.float64)
+    return value
+
+
+def step(record: Record, args: list[Any]) -> Any:
+    """One operation over the leading axis of those arguments that move."""
+    op = record.op
+    assert op is not None
+    lead = [isinstance(a, Record) and moved for a, moved in zip(record.inputs, _moving(record, args))]
+    return op.batch(args, lead, record.decision)
+
+
+def _moving(record: Record, args: list[Any]) -> list[bool]:
+    """An argument that moves has one axis more than its record."""
+    return [isinstance(a, Record) and np.ndim(v) > np.ndim(a.value) for a, v in zip(record.inputs, args)]
+
+
+def scales(point: np.ndarray) -> np.ndarray:
+    """The size that steps are relative to: of the element itself, for zeros that of the others, or 1."""
+    size = np.abs(point)
+    typical = float(np.max(size, initial=0.0)) or 1.0
+    return np.where(size > 0, size, min(typical, 1.0))
+
+
+def full(path: Path, weights: np.ndarray | None, noise: float = 0.0) -> Estimate:
+    """The derivative by every element of the path's one input, by the quick ladder: value and error bar.
+
+    Shape: (weighted) the input's; (Jacobian) output shape + input shape.
+    """
+    program = Program(path, weights, noise)
+    elements = np.arange(program.point.size)
+    if not path.reached:
+        zero = np.zeros(program.shape + program.point.shape)
+        return Estimate(zero, np.zeros_like(zero), "full")
+    value, error = ladder(program, elements, QUICK)
+    return shaped(program, value, error, 6 * len(elements))
+
+
+def refined(estimate: Estimate, path: Path, weights: np.ndarray | None, elements: np.ndarray, noise: float = 0.0) -> None:
+    """Replace those (flat) elements of an estimate by what the full ladder gives, where its error bar is smaller."""
+    program = Program(path, weights, noise)
+    value, error = ladder(program, elements, LADDER)
+    better = shaped(program, value, error, 0)
+    own = len(program.shape)
+    flat_value = estimate.value.reshape(*program.shape, -1)
+    flat_error = estimate.error.reshape(*program.shape, -1)
+    index = (slice(None),) * own + (elements,)
+    improve = ~(better.error >= flat_error[index])
+    flat_value[index] = np.where(improve, better.value, flat_value[index])
+    flat_error[index] = np.where(improve, better.error, flat_error[index])
+    estimate.evaluations += 2 * len(LADDER) * len(elements)
+
+
+def shaped(program: Program, value: np.ndarray, error: np.ndarray, evaluations: int) -> Estimate:
+    """Rows of derivatives (elements, *derivative shape) as derivative shape + input shape where all elements are there."""
+    value, error = np.moveaxis(value, 0, -1), np.moveaxis(error, 0, -1)
+    if value.shape[-1] == program.point.size and evaluations:
+        value = value.reshape(program.shape + program.point.shape)
+        error = error.reshape(program.shape + program.point.shape)
+    return Estimate(value, error, "full", evaluations)
+
+
+def ladder(program: Program, elements: np.ndarray, steps: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative by each of the elements: central where both sides are finite, else one-sided; (elements, *derivative shape)."""
+    size = scales(program.point).reshape(-1)[elements]
+    sides = {sign: evaluate(program, elements, size, [sign * s for s in steps]) for sign in (1.0, -1.0)}
+    base = np.asarray(as_float(program.path.output.value))
+    widths = [size * s for s in steps]
+    central = [program.slopes(p, m, 2 * w) for p, m, w in zip(sides[1.0], sides[-1.0], widths)]
+    best = extrapolate(central, steps, order=2)
+    for sign in (1.0, -1.0):
+        if np.isfinite(best[1]).all():
+            break
+        rows = [program.slopes(v, np.broadcast_to(base, v.shape), sign * w) for v, w in zip(sides[sign], widths)]
+        value, error = extrapolate([(v, np.abs(e)) for v, e in rows], steps, order=1)
+        worse = ~np.isfinite(best[1]) & np.isfinite(error)
+        best = np.where(worse, value, best[0]), np.where(worse, error, best[1])
+    return np.where(np.isfinite(best[1]), best[0], np.nan), best[1]
+
+
+def evaluate(program: Program, elements: np.ndarray, size: np.ndarray, steps: Sequence[float]) -> list[np.ndarray]:
+    """The output with each element moved alone by each relative step: for each step (elements, *output shape)."""
+    point = program.point
+    largest = max([np.size(r.value) for r in program.path.steps], default=1)
+    rows = max(1, min(512, CHUNK_BYTES // (8 * max(largest, point.size))))
+    stacks = []
+    for relative in steps:
+        parts = []
+        for start in range(0, len(elements), rows):
+            chosen = elements[start : start + rows]
+            deltas = np.zeros((len(chosen), point.size))
+            moved = point.reshape(-1)[chosen] + relative * size[start : start + rows]
+            deltas[np.arange(len(chosen)), chosen] = moved - point.reshape(-1)[chosen]
+            parts.append(program.values(deltas.reshape(len(chosen), *point.shape)))
+        stacks.append(np.concatenate(parts))
+    return stacks
+
+
+def extrapolate(rows: list[tuple[np.ndarray, np.ndarray]], steps: Sequence[float], order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neville's tableau over a geometric ladder (coarse to fine): the entry of the smallest error bound, and that bound.
+
+    The error series starts at h**order and goes on in steps of `order`. The bound of an entry is its distance from
+    the two that it was made of, plus the rounding noise that it inherits.
+    """
+    ratio = steps[0] / steps[1]
+    best = np.full(rows[0][0].shape, np.nan), np.full(rows[0][0].shape, np.inf)
+    previous: list[tuple[np.ndarray, np.ndarray]] = []
+    for slope, noise in rows:
+        current = [(slope, noise)]
+        for k, (old, old_noise) in enumerate(previous):
+            factor = ratio ** (order * (k + 1))
+            value = (factor * current[k][0] - old) / (factor - 1)
+            inherited = (factor * current[k][1] + old_noise) / (factor - 1)
+            bound = np.maximum(np.abs(value - current[k][0]), np.abs(value - old) / factor) + inherited
+            bound = np.where(np.isfinite(value), bound, np.inf)
+            better = bound < best[1]
+            best = np.where(better, value, best[0]), np.where(better, bound, best[1])
+            current.append((value, inherited))
+        previous = current
+    return best
+
+
+def work(path: Path) -> int:
+    """Elements that a full pass over this input would compute."""
+    return math.prod(np.shape(path.inputs[0][0].value)) * sum(np.size(r.value) for r in path.steps)

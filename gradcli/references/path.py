@@ -1,0 +1,91 @@
+"""The part of a trace that leads from chosen inputs to an output, and its replay on any kind of storage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli.engine.trace import Record
+
+Apply = Callable[[Record, list[Any]], Any]
+"""Computes the result (or results) of a record's operation from its arguments."""
+
+
+class Path:
+    """The records between inputs and an output, in order of creation.
+
+    `inputs` holds for each differentiated input its records (a leaf that was updated between two uses has one
+    for each of its values; all move together). Records that do not depend on an input are constants, at the
+    value of the base run.
+    """
+
+    def __init__(self, output: Record, inputs: Sequence[Sequence[Record]]) -> None:
+        self.output = output
+        self.inputs = [list(records) for records in inputs]
+        free = {id(r) for records in self.inputs for r in records}
+        self.steps = downstream(reachable(output, free), free)
+        self.moves = {id(r) for r in self.steps} | free
+
+    @property
+    def reached(self) -> bool:
+        """Whether the output depends on any of the inputs."""
+        return id(self.output) in self.moves
+
+    def depends(self, arg: Any) -> bool:
+        return isinstance(arg, Record) and id(arg) in self.moves
+
+    def replay(self, values: Sequence[Sequence[Any]], apply: Apply, constant: Callable[[Any], Any] = lambda value: value) -> Any:
+        """The output from new values of the inputs (one for each record of each input).
+
+        `apply` gets, for each step, the replayed arguments where they depend on an input and
+        `constant(value at the base run)` elsewhere.
+        """
+        state: dict[int, Any] = {}
+        for records, given in zip(self.inputs, values):
+            for record, value in zip(records, given):
+                state[id(record)] = value
+        results: dict[int, Any] = {}
+        last = {id(arg): step.index for step in self.steps for arg in step.inputs if isinstance(arg, Record)}
+        for step in self.steps:
+            call = id(step.inputs)
+            if call in results and isinstance(results[call], tuple):
+                state[id(step)] = results[call][step.output_nr]
+                continue
+            args = [
+                state[id(a)] if self.depends(a) else constant(a.value if isinstance(a, Record) else a) for a in step.inputs
+            ]
+            out = apply(step, args)
+            if isinstance(out, tuple):
+                results[call] = out
+                out = out[step.output_nr]
+            state[id(step)] = out
+            for a in step.inputs:
+                if isinstance(a, Record) and last[id(a)] == step.index and a is not self.output:
+                    state.pop(id(a), None)
+        return state[id(self.output)]
+
+
+def reachable(output: Record, stop: set[int]) -> list[Record]:
+    """Every record that the output was computed from, down to the records of `stop`, oldest first."""
+    seen = {id(output): output}
+    stack = [output]
+    while stack:
+        record = stack.pop()
+        if id(record) in stop:
+            continue
+        for arg in record.inputs:
+            if isinstance(arg, Record) and id(arg) not in seen:
+                seen[id(arg)] = arg
+                stack.append(arg)
+    return sorted(seen.values(), key=lambda r: r.index)
+
+
+def downstream(records: list[Record], free: set[int]) -> list[Record]:
+    """Those of the records (oldest first) that depend on a record of `free`."""
+    moves = set(free)
+    steps = []
+    for record in records:
+        if id(record) not in free and any(id(arg) in moves for arg in record.inputs if isinstance(arg, Record)):
+            moves.add(id(record))
+            steps.append(record)
+    return steps
