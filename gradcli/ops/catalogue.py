@@ -12,10 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.errors import ArgumentError
-from gradcli.ops import arithmetic, comparison, structure, where
+from gradcli.ops import arithmetic, classification, comparison, conjugate, loss, matmul, softmax, structure, where
 from gradcli.ops.operation import Operation
 
-FAMILIES: tuple[Any, ...] = (arithmetic, comparison, structure, where)
+FAMILIES: tuple[Any, ...] = (
+    arithmetic, comparison, structure, where,
+    matmul, conjugate, softmax, loss, classification,
+)  # fmt: skip
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "input": "x", "self": "x", "other": "y", "a": "x", "axes": "dims", "ddof": "correction"}
 """Spellings of NumPy and PyTorch for one parameter."""

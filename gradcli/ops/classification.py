@@ -1,0 +1,125 @@
+"""Losses over classes: negative log likelihood, cross-entropy, binary cross-entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import DataError, DtypeError, RangeError, ShapeError
+from gradcli.ops.axes import raw
+from gradcli.ops.loss import REDUCTIONS, Examples, reduction_of
+from gradcli.ops.operation import Operation, Value
+from gradcli.ops.shape import unsqueeze
+from gradcli.ops.softmax import log_softmax
+from gradcli.ops.where import where
+
+
+class NllLoss(Operation):
+    """-weight[t] * x[n, t] for t = target[n]; the mean divides by the sum of those weights.
+
+    Shapes: x (C), target (); or x (N, C, d...), target (N, d...). Targets equal to `ignore_index` count nothing.
+    Linear in x; target and weight are constants.
+    """
+
+    reduction: str = "mean"
+    ignore_index: int = -100
+    spatial: bool = False
+
+    @property
+    def node(self) -> str:  # type: ignore[override]
+        return "NllLoss2DBackward0" if self.spatial else "NllLossBackward0"
+
+    def forward(self, x: Value, target: Value, weight: Value = None) -> Value:
+        return self.reduced(x, target, weight, 0)
+
+    def reduced(self, x: Value, target: Value, weight: Value, leading: int) -> Value:
+        axis = class_axis(target)
+        index, kept, weights = self.choice(x, target, weight)
+        chosen = np.take_along_axis(x, np.expand_dims(index, (*range(leading), axis)), axis)
+        losses = np.where(kept, -np.squeeze(chosen, axis) * weights, 0.0)[()]
+        if self.reduction == "none":
+            return losses
+        axes = tuple(range(leading, np.ndim(losses)))
+        loss = np.add.reduce(losses, axis=axes) if axes else losses
+        return loss / np.add.reduce(weights, axis=None) if self.reduction == "mean" else loss
+
+    def choice(self, x: Value, target: Value, weight: Value) -> tuple[Value, Value, Value]:
+        """The class of each target (0 where ignored), whether it counts, and its weight."""
+        kept = np.not_equal(target, self.ignore_index)
+        index = np.where(kept, target, 0)
+        dtype = np.float64 if x.dtype.kind == "O" else x.dtype
+        weights = np.where(kept, 1.0 if weight is None else np.asarray(weight)[index], 0.0).astype(dtype)
+        return index, kept, weights
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.reduced(args[0], args[1], args[2] if len(args) > 2 else None, 1)
+
+    def vjp_x(self, g: Value, x: Value, target: Value, weight: Value) -> Value:
+        target, weight = raw(target), raw(weight)
+        axis = class_axis(target)
+        index, kept, weights = self.choice(x, target, weight)
+        classes = np.arange(x.shape[axis]).reshape(-1, *(1,) * (-1 - axis))
+        mask = (classes == np.expand_dims(index, axis)) & np.expand_dims(kept, axis)
+        share = weights / np.add.reduce(weights, axis=None) if self.reduction == "mean" else weights
+        if self.reduction == "none":
+            g = unsqueeze(g, axis)
+        return where(mask, -g * np.expand_dims(share, axis), 0.0)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        for reduction in REDUCTIONS:
+            yield cls(reduction=reduction), (rng.normal(size=(3, 4)), np.array([2, 0, 1]), None)
+            weight = rng.uniform(0.5, 2, size=4)
+            yield cls(reduction=reduction, ignore_index=0), (rng.normal(size=(3, 4)), np.array([2, 0, 1]), weight)
+            yield cls(reduction=reduction, spatial=True), (rng.normal(size=(2, 4, 2)), np.array([[2, 0], [1, 1]]), weight)
+        yield cls(), (rng.normal(size=(4,)), np.int64(2), None)
+
+
+def class_axis(target: Value) -> int:
+    """The axis of the classes in x, from the end: behind the batch axis where there is one."""
+    return -max(np.ndim(target), 1)
+
+
+def nll_loss(
+    x: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """-x[n, target[n]]: the negative log likelihood of class indices, from log probabilities."""
+    spatial = x.ndim > 2
+    check_classes(x, target, ignore_index)
+    return NllLoss(reduction=reduction_of(reduction), ignore_index=ignore_index, spatial=spatial)(x, target, weight)
+
+
+def check_classes(x: Any, target: Any, ignore_index: int) -> None:
+    """What class indices must be, in PyTorch's words (ValueError, RuntimeError, IndexError)."""
+    labels = np.asarray(raw(target))
+    if labels.dtype.kind not in "iu":
+        raise DtypeError("expected scalar type Long but found Double", hint="class indices are integers: tensor([0, 2, 1]), or .long()")
+    if x.ndim == 0:
+        raise ShapeError("nll_loss expects at least 1 dimension", hint="x has shape (classes) or (N, classes, ...)")
+    expected = () if x.ndim == 1 else (x.shape[0], *x.shape[2:])
+    if labels.shape != expected:
+        if x.ndim > 1 and labels.shape[:1] != x.shape[:1]:
+            count = labels.shape[0] if labels.ndim else 0
+            raise DataError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({count}).")
+        raise ShapeError(f"Expected target size {list(expected)}, got {list(labels.shape)}")
+    classes = x.shape[0 if x.ndim == 1 else 1]
+    wrong = labels[(labels != ignore_index) & ((labels < 0) | (labels >= classes))]
+    if wrong.size:
+        raise RangeError(f"Target {wrong.flat[0]} is out of bounds.", hint=f"there are {classes} classes: 0 to {classes - 1}")
+
+
+def cross_entropy(
+    x: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+    reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """The cross-entropy of logits: of class indices -log softmax(x)[target], of class probabilities -sum(target * log softmax(x)).
+
+    Shapes: x (C) or (N, C, d...); target () or (N, d...) of indices, or like x of probabilities.
+    """
+    return nll_loss(log_softmax(x, 0 if x.ndim == 1 else 1), target, weight, None, ignore_index, None, reduction)
+
+
+OPERATIONS = (NllLoss,)
+FUNCTIONS = (nll_loss, cross_entropy)

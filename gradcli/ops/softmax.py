@@ -1,0 +1,119 @@
+"""Softmax and its logarithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.arithmetic import log
+from gradcli.ops.exponential import exp
+from gradcli.ops.operation import Operation, Value, negative_dims
+from gradcli.ops.structure import SumTo, To
+
+
+def total(x: Value, dim: tuple[int, ...]) -> Value:
+    """The sum along the axes `dim`, which stay with length 1."""
+    shape = list(x.shape)
+    for d in dim:
+        shape[d] = 1
+    return SumTo(shape=tuple(shape))(x)
+
+
+def shifted(x: Value, dim: tuple[int, ...]) -> Value:
+    """x less its largest value along `dim`: no exponential of it overflows. An axis of -inf alone stays as it is (PyTorch: NaN)."""
+    if not np.size(x):
+        return x
+    return x - np.max(np.real(x), axis=dim, keepdims=True)
+
+
+class Softmax(Operation):
+    """exp(x) / sum(exp(x)) along `dim`: positive, with sum 1.
+
+    Shapes: any, kept. Gradient: out * (g - sum(g * out)), from d out_i / d x_j = out_i * (delta_ij - out_j).
+    """
+
+    dim: tuple[int, ...]
+
+    def forward(self, x: Value) -> Value:
+        e = np.exp(shifted(x, self.dim))
+        return np.asarray(e / np.add.reduce(e, axis=self.dim, keepdims=True))[()]
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        (x,) = args
+        e = exp(x)
+        return e / np.add.reduce(e, axis=self.dim, keepdims=True)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    def vjp_x(self, g: Value, out: Value) -> Value:
+        weighted = g * out
+        return weighted - out * total(weighted, self.dim)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        for dim in (-1, -2):
+            yield cls(dim=(dim,)), (rng.normal(size=(2, 3)),)
+
+
+class LogSoftmax(Operation):
+    """x - log(sum(exp(x))) along `dim`, without overflow.
+
+    Shapes: any, kept. Gradient: g - softmax(x) * sum(g).
+    """
+
+    dim: tuple[int, ...]
+
+    def forward(self, x: Value) -> Value:
+        y = shifted(x, self.dim)
+        return np.asarray(y - np.log(np.add.reduce(np.exp(y), axis=self.dim, keepdims=True)))[()]
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        (x,) = args
+        return x - log(np.add.reduce(exp(x), axis=self.dim, keepdims=True))
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    def vjp_x(self, g: Value, out: Value) -> Value:
+        return g - exp(out) * total(g, self.dim)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        for dim in (-1, -2):
+            yield cls(dim=(dim,)), (rng.normal(size=(2, 3)),)
+
+
+def implicit_dim(ndim: int) -> int:
+    """The axis that PyTorch takes for dim=None: 0 for ranks 0, 1 and 3, else 1."""
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _dim(x: Any, dim: int | None) -> tuple[int, ...]:
+    return negative_dims(implicit_dim(x.ndim) if dim is None else dim, x.ndim)
+
+
+def softmax(x: Any, dim: int | None = None, dtype: Any = None) -> Any:
+    """exp(x) / sum(exp(x)) along `dim`. Without dim: axis 0 for ranks 0, 1 and 3, else axis 1, as PyTorch."""
+    return Softmax(dim=_dim(x, dim))(_cast(x, dtype))
+
+
+def log_softmax(x: Any, dim: int | None = None, dtype: Any = None) -> Any:
+    """log(softmax(x)) along `dim`, right also where softmax underflows."""
+    return LogSoftmax(dim=_dim(x, dim))(_cast(x, dtype))
+
+
+def softmin(x: Any, dim: int | None = None, dtype: Any = None) -> Any:
+    """softmax(-x) along `dim`."""
+    return softmax(-x, dim, dtype)
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    return x if dtype is None or x.dtype == dtype else To(dtype=np.dtype(dtype))(x)
+
+
+OPERATIONS = (Softmax, LogSoftmax)
+FUNCTIONS = (softmax, log_softmax, softmin)
+SPELLINGS = {"special.softmax": softmax, "special.log_softmax": log_softmax}
