@@ -1,0 +1,65 @@
+"""Axes, sizes and leading batch axes: what users write, as operations count it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import ArgumentError
+from gradcli.ops.operation import Value, negative_dims
+
+
+def integer(value: Any, what: str = "an index") -> int:
+    """An int from what stands for one: numbers of Python and numpy, tensors of one integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{what} must be an int, not {type(value).__name__}") from None
+
+
+def one_dim(dim: Any, ndim: int) -> int:
+    """An axis counted from the end; of a 0-d tensor -1 stands for its only, imagined axis."""
+    found = negative_dims(integer(dim, "dim"), ndim)
+    return found[0] if found else -1
+
+
+def many_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Axes counted from the end; None and () stand for all."""
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return tuple(range(-ndim, 0))
+    return negative_dims([integer(d, "dim") for d in dim] if isinstance(dim, (tuple, list)) else integer(dim, "dim"), ndim)
+
+
+def sizes(args: Sequence[Any]) -> tuple[int, ...]:
+    """Sizes given as several ints or as one sequence of them."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = args[0]
+    return tuple(integer(n, "a size") for n in args)
+
+
+def raw(value: Any) -> Any:
+    """The numpy value of a tensor; anything else as it is."""
+    return getattr(value, "value", value)
+
+
+def leading(args: Sequence[Value], lead: Sequence[bool]) -> list[Value]:
+    """All arguments with the leading axis that those marked in `lead` have."""
+    rows = next(len(a) for a, batched in zip(args, lead) if batched)
+    return [a if batched else np.broadcast_to(a, (rows, *np.shape(a))) for a, batched in zip(args, lead)]
+
+
+def aligned(index: Any, ndim: int) -> Any:
+    """An array of decisions with axes of length 1 in front, so that it fits values with a leading axis."""
+    index = np.asarray(index)
+    return index.reshape((1,) * (ndim - index.ndim) + index.shape)
+
+
+def kept(shape: Sequence[int], dims: Sequence[int]) -> tuple[int, ...]:
+    """A shape whose reduced axes have length 1."""
+    out = list(shape)
+    for d in dims:
+        out[d] = 1
+    return tuple(out)

@@ -1,0 +1,285 @@
+"""Sums, products and moments over axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import DtypeError
+from gradcli.ops.axes import kept, many_dims, one_dim
+from gradcli.ops.operation import Operation, Value
+from gradcli.ops.scan import product_of_others
+from gradcli.ops.shape import ViewAs, reshape
+from gradcli.ops.structure import Expand, To
+from gradcli.ops.where import where
+
+Dims = tuple[int, ...] | None
+Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
+
+total: Any = np.add.reduce
+product: Any = np.multiply.reduce
+
+
+class Reduction(Operation, abstract=True):
+    """One number from all elements (`dim` None), or one along the axes `dim`, which `keepdim` leaves with length 1.
+
+    `dim_node` is PyTorch's name of the node when axes are given.
+    """
+
+    dim: Dims = None
+    keepdim: bool = False
+    dim_node = ""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        if self.dim is not None and self.dim_node:
+            self.node = self.dim_node
+
+    def axes(self, ndim: int) -> tuple[int, ...]:
+        return tuple(range(-ndim, 0)) if self.dim is None else self.dim
+
+    def count(self, shape: tuple[int, ...]) -> int:
+        """How many elements make one number."""
+        return math.prod(shape[d] for d in self.axes(len(shape)))
+
+    def along(self, dim: tuple[int, ...]) -> Operation:
+        """The same reduction along given axes."""
+        return type(self)(**{**self.settings(), "dim": dim})
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        (x,) = args
+        op = self if self.dim is not None else self.along(tuple(range(1 - x.ndim, 0)))
+        return op.replay([x], decision)
+
+    def spread(self, g: Value, shape: tuple[int, ...]) -> Value:
+        """What has the shape of the result, repeated over the reduced axes."""
+        if self.dim is not None and not self.keepdim and len(g.shape) != len(shape):
+            g = ViewAs(shape=kept(shape, self.dim))(g)
+        return Expand(shape=tuple(shape))(g)
+
+    def keeping(self) -> Operation:
+        """The same reduction with the reduced axes kept."""
+        return type(self)(**{**self.settings(), "keepdim": True})
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        for settings, shape in cls.forms():
+            yield cls(**settings), (rng.uniform(0.3, 2.0, shape) * rng.choice([-1.0, 1.0], shape),)
+
+    @classmethod
+    def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
+        """Parameters and shapes for the tests."""
+        yield {}, (2, 3)
+        yield {}, ()
+        yield {"dim": (-1,)}, (2, 3)
+        yield {"dim": (-2,), "keepdim": True}, (2, 3)
+        yield {"dim": (-3, -1)}, (2, 2, 3)
+
+
+class Sum(Reduction):
+    """The sum: sum x_i. The empty sum is 0."""
+
+    dim_node = "SumBackward1"
+
+    def forward(self, x: Value) -> Value:
+        return total(x, axis=self.dim, keepdims=self.keepdim)
+
+    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
+        return self.spread(g, x_shape)
+
+
+class Mean(Reduction):
+    """The mean: sum x_i / n. NaN over nothing."""
+
+    dim_node = "MeanBackward1"
+
+    def forward(self, x: Value) -> Value:
+        return np.true_divide(total(x, axis=self.dim, keepdims=self.keepdim), self.count(np.shape(x)))
+
+    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
+        return self.spread(g / self.count(x_shape), x_shape)
+
+
+class Nansum(Reduction):
+    """The sum of what is not NaN."""
+
+    node = "NansumBackward0"
+
+    def decide(self, x: Value) -> Any:
+        return ~np.isnan(x) if np.asarray(x).dtype.kind in "fc" else np.asarray(x == x, dtype=bool)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return total(np.where(decision, x, 0), axis=self.dim, keepdims=self.keepdim)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return where(x == x, self.spread(g, x.shape), 0.0)
+
+
+class Prod(Reduction):
+    """The product of all elements; the empty product is 1. The derivative, the product of the others, holds at zeros too."""
+
+    def forward(self, x: Value) -> Value:
+        return product(x, axis=self.dim, keepdims=self.keepdim)
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = "ProdBackward0" if self.dim is None else "ProdBackward1"
+
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
+        if self.dim is None:
+            others = reshape(product_of_others(reshape(x, -1), -1), x.shape)
+        else:
+            others = product_of_others(x, self.dim[0]) if self.dim else 1.0 + 0.0 * x
+        return self.spread(g, x.shape) * conjugate(others)
+
+    @classmethod
+    def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
+        yield {}, (2, 3)
+        yield {}, ()
+        yield {"dim": (-1,)}, (2, 3)
+        yield {"dim": (-2,), "keepdim": True}, (2, 3)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield from super().examples(rng)
+        yield cls(), (np.array([2.0, 0.0, 3.0]),)
+        yield cls(dim=(-1,)), (np.array([[2.0, 0.0, 0.0], [1.0, 2.0, 3.0]]),)
+
+
+class Var(Reduction):
+    """The variance: sum (x_i - mean)^2 / (n - correction), the mean over the same axes."""
+
+    correction: float = 1.0
+
+    def forward(self, x: Value) -> Value:
+        return self.squares(x) / self.freedom(np.shape(x))
+
+    def freedom(self, shape: tuple[int, ...]) -> Any:
+        return np.float64(max(self.count(shape) - self.correction, 0))
+
+    def squares(self, x: Value) -> Value:
+        """The sum of the squared deviations."""
+        mean = total(x, axis=self.dim, keepdims=True) / self.count(np.shape(x))
+        d = x - mean
+        square = (d * d.conj()).real if np.asarray(d).dtype.kind == "c" else d * d
+        return total(square, axis=self.dim, keepdims=self.keepdim)
+
+    def deviation(self, x: Value) -> Value:
+        return x - Mean(dim=self.dim, keepdim=self.dim is not None)(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return self.spread(g * (2.0 / self.freedom(x.shape)), x.shape) * self.deviation(x)
+
+    @classmethod
+    def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
+        yield {}, (2, 3)
+        yield {"dim": (-1,)}, (2, 3)
+        yield {"dim": (-2,), "keepdim": True, "correction": 0}, (2, 3)
+        yield {"dim": (-3, -1), "correction": 2}, (2, 2, 3)
+
+
+class Std(Var):
+    """The standard deviation, the root of the variance. Of constants: derivative 0."""
+
+    node = "StdBackward0"
+
+    def forward(self, x: Value) -> Value:
+        variance = self.squares(x) / self.freedom(np.shape(x))
+        return variance**0.5 if np.asarray(variance).dtype.kind == "O" else np.sqrt(variance)
+
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
+        scale = where(out == 0, 0.0, g / (where(out == 0, 1.0, out) * self.freedom(x.shape)))
+        return self.spread(scale, x.shape) * self.deviation(x)
+
+    def kinks(self, x: Value) -> Value | None:
+        return self.forward(x)
+
+
+def conjugate(x: Any) -> Any:
+    """What a holomorphic derivative is multiplied by: conjugated when complex."""
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+NAMES = {"b": "Bool", "i": "Long", "u": "Byte"}
+
+
+def need_floating(name: str, x: Any) -> None:
+    """RuntimeError, as PyTorch, where a mean or a variance of integers is asked for."""
+    if x.dtype.kind in NAMES:
+        raise DtypeError(
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {NAMES[x.dtype.kind]}",
+            hint="make it floating first: .double()",
+        )
+
+
+def dims_or_all(dim: Any, ndim: int) -> Dims:
+    return None if dim is None else many_dims(dim, ndim)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    return x if dtype is None or x.dtype == dtype else To(dtype=np.dtype(dtype))(x)
+
+
+def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The sum over all elements, or along `dim` (an axis, several, or None). (..., n, ...) -> (..., ...)."""
+    return Sum(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(cast(x, dtype))
+
+
+def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The mean over all elements, or along `dim`; NaN over nothing. RuntimeError for integers."""
+    x = cast(x, dtype)
+    need_floating("mean", x)
+    return Mean(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(x)
+
+
+def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The sum of what is not NaN."""
+    return Nansum(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(cast(x, dtype))
+
+
+def nanmean(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The mean of what is not NaN."""
+    x = cast(x, dtype)
+    count = Sum(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(To(dtype=x.dtype)(x == x))
+    return nansum(x, dim, keepdim) / count
+
+
+def prod(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The product of all elements, or along the axis `dim`."""
+    x = cast(x, dtype)
+    if dim is None:
+        return Prod(keepdim=keepdim)(x)
+    for d in sorted(many_dims(dim, x.ndim)):
+        x = Prod(dim=(d,), keepdim=True)(x) if isinstance(dim, (tuple, list)) else Prod(dim=(one_dim(d, x.ndim),), keepdim=keepdim)(x)
+    if isinstance(dim, (tuple, list)) and not keepdim:
+        done = {d + x.ndim for d in many_dims(dim, x.ndim)}
+        x = reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in done))
+    return Prod(dim=(), keepdim=keepdim)(x) if x.ndim == 0 and not many_dims(dim, x.ndim) else x
+
+
+def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Any:
+    """var and std share their spellings: var(x), var(False), var(1, True), var(dim=1, correction=0)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    need_floating(cls.name, x)
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return cls(dim=dims_or_all(dim, x.ndim), correction=correction, keepdim=keepdim)(x)
+
+
+def var(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The variance, divided by n - correction (n - 1 unless said otherwise)."""
+    return spread_of(Var, x, dim, unbiased, correction, keepdim)
+
+
+def std(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The standard deviation, the root of the variance; its derivative at constants is 0."""
+    return spread_of(Std, x, dim, unbiased, correction, keepdim)
+
+
+OPERATIONS = (Sum, Mean, Nansum, Prod, Var, Std)
+FUNCTIONS = (sum, mean, nansum, nanmean, prod, var, std)

@@ -1,0 +1,386 @@
+"""Shapes: windows onto the same memory in another shape or order of axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import ShapeError
+from gradcli.ops.axes import many_dims, one_dim, raw, sizes
+from gradcli.ops.operation import Operation, Structural, Value, View
+from gradcli.ops.structure import Expand
+
+Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
+
+
+class ViewAs(View):
+    """The same elements in row-major order in another shape: (...) -> shape."""
+
+    name = "view_as_shape"
+    node = "ViewBackward0"
+    shape: tuple[int, ...]
+
+    def forward(self, x: Value) -> Value:
+        return np.reshape(x, self.shape)
+
+    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
+        return reshape(g, x_shape)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return np.reshape(args[0], (len(args[0]), *self.shape))
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(shape=(3, 2)), (rng.normal(size=(2, 3)),)
+        yield cls(shape=()), (rng.normal(size=(1,)),)
+
+
+class UnsafeView(ViewAs):
+    """The same elements in another shape, of a tensor that nobody else sees: (...) -> shape."""
+
+    view = False
+    node = "UnsafeViewBackward0"
+
+
+class Clone(Structural):
+    """A copy in memory of its own."""
+
+    def forward(self, x: Value) -> Value:
+        return np.array(x, subok=True)[()] if np.ndim(x) == 0 else np.array(x, order="C", subok=True)
+
+    def vjp_x(self, g: Value) -> Value:
+        return g
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return args[0]
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (rng.normal(size=(2, 3)),)
+
+
+class Alias(View):
+    """The whole tensor as a view: x[...]."""
+
+    def forward(self, x: Value) -> Value:
+        return x.view()
+
+    def vjp_x(self, g: Value) -> Value:
+        return g
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return args[0].view()
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (rng.normal(size=(2, 3)),)
+
+
+class Squeeze(View):
+    """Without the axes `dim`, all of length 1. `form` numbers PyTorch's spellings: none, one axis, several."""
+
+    dim: tuple[int, ...]
+    form: int = 1
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = f"SqueezeBackward{self.form}"
+
+    def forward(self, x: Value) -> Value:
+        return np.squeeze(x, self.dim)
+
+    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
+        return reshape(g, x_shape)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dim=(-2,)), (rng.normal(size=(2, 1, 3)),)
+        yield cls(dim=(-1, -3), form=0), (rng.normal(size=(1, 2, 1)),)
+
+
+class Unsqueeze(View):
+    """With a new axis of length 1 at `dim`, counted from the end of the result."""
+
+    dim: int
+
+    def forward(self, x: Value) -> Value:
+        return np.expand_dims(x, self.dim)
+
+    def vjp_x(self, g: Value) -> Value:
+        return Squeeze(dim=(self.dim,))(g)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dim=-1), (rng.normal(size=(2, 3)),)
+        yield cls(dim=-3), (rng.normal(size=(2, 3)),)
+
+
+class Transpose(View):
+    """Two axes swapped: (..., n, ..., m, ...) -> (..., m, ..., n, ...)."""
+
+    dim0: int
+    dim1: int
+
+    def forward(self, x: Value) -> Value:
+        return np.swapaxes(x, self.dim0, self.dim1) if np.ndim(x) else x.view()
+
+    def vjp_x(self, g: Value) -> Value:
+        return self(g)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dim0=-1, dim1=-2), (rng.normal(size=(2, 3)),)
+        yield cls(dim0=-3, dim1=-1), (rng.normal(size=(2, 3, 2)),)
+
+
+class T(View):
+    """The transpose of a matrix: (n, m) -> (m, n); vectors and numbers stay."""
+
+    name = "t"
+
+    def forward(self, x: Value) -> Value:
+        return x.view() if x.ndim < 2 else np.swapaxes(x, -1, -2)
+
+    def vjp_x(self, g: Value) -> Value:
+        return self(g)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return args[0] if args[0].ndim < 3 else np.swapaxes(args[0], -1, -2)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (rng.normal(size=(2, 3)),)
+        yield cls(), (rng.normal(size=(3,)),)
+
+
+class Permute(View):
+    """The axes in another order: axis k of the result is axis dims[k] of x."""
+
+    dims: tuple[int, ...]
+
+    def forward(self, x: Value) -> Value:
+        return np.transpose(x, self.dims)
+
+    def vjp_x(self, g: Value) -> Value:
+        count = len(self.dims)
+        back = [0] * count
+        for k, d in enumerate(self.dims):
+            back[d] = k - count
+        return Permute(dims=tuple(back))(g)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return np.transpose(args[0], (0, *self.dims))
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dims=(-1, -3, -2)), (rng.normal(size=(2, 3, 4)),)
+
+
+def fill_in(shape: Sequence[int], count: int) -> tuple[int, ...]:
+    """A shape whose -1 stands for what `count` elements leave over; RuntimeError when they do not fit."""
+    known = math.prod(n for n in shape if n != -1)
+    free = [k for k, n in enumerate(shape) if n == -1]
+    if len(free) > 1:
+        raise ShapeError("only one dimension can be inferred")
+    if any(n < -1 for n in shape):
+        raise ShapeError(f"invalid shape dimension {next(n for n in shape if n < -1)}")
+    fits = known and count % known == 0 if free else known == count
+    if not fits:
+        raise ShapeError(f"shape '{list(shape)}' is invalid for input of size {count}")
+    return tuple(count // known if n == -1 else int(n) for n in shape)
+
+
+def _is_window(x: Any, shape: tuple[int, ...]) -> bool:
+    """Whether the elements of x can be shown in `shape` without copying."""
+    value = raw(x)
+    if not isinstance(value, np.ndarray) or value.size < 2 or value.flags.c_contiguous:
+        return True
+    return np.may_share_memory(np.reshape(value, shape), value)
+
+
+def view(x: Any, *shape: Any) -> Any:
+    """x in another shape without copying; one size may be -1.
+
+    Raises RuntimeError when the sizes do not fit, or the memory of x is not laid out for it.
+    """
+    if len(shape) == 1 and isinstance(shape[0], (np.dtype, type)):
+        return x.to(shape[0])
+    wanted = fill_in(sizes(shape), math.prod(x.shape))
+    if not _is_window(x, wanted):
+        raise ShapeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
+    return ViewAs(shape=wanted)(x)
+
+
+def reshape(x: Any, *shape: Any) -> Any:
+    """x in another shape, copied only where it must be; one size may be -1."""
+    wanted = fill_in(sizes(shape), math.prod(x.shape))
+    if _is_window(x, wanted):
+        return ViewAs(shape=wanted)(x)
+    return UnsafeView(shape=wanted)(Clone()(x))
+
+
+def reshape_as(x: Any, other: Any) -> Any:
+    """x in the shape of other."""
+    return reshape(x, other.shape)
+
+
+def view_as(x: Any, other: Any) -> Any:
+    """x in the shape of other, without copying."""
+    return view(x, other.shape)
+
+
+def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The axes start_dim to end_dim as one; a 0-d x becomes 1-d."""
+    if x.ndim == 0:
+        return reshape(x, 1)
+    start, end = one_dim(start_dim, x.ndim) + x.ndim, one_dim(end_dim, x.ndim) + x.ndim
+    if start > end:
+        raise ShapeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return x
+    return reshape(x, (*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))
+
+
+def ravel(x: Any) -> Any:
+    """All elements in one axis."""
+    return reshape(x, -1)
+
+
+def unflatten(x: Any, dim: int, sizes: Any) -> Any:
+    """One axis split into several; one size may be -1."""
+    d = one_dim(dim, x.ndim) + x.ndim
+    return view(x, (*x.shape[:d], *fill_in(tuple(sizes), x.shape[d]), *x.shape[d + 1 :]))
+
+
+def squeeze(x: Any, dim: Any = None) -> Any:
+    """Without axes of length 1: all of them, or those of `dim`."""
+    form = 0 if dim is None else 2 if isinstance(dim, (tuple, list)) else 1
+    dims = tuple(range(-x.ndim, 0)) if dim is None else many_dims(dim, x.ndim) if dim != () else ()
+    return Squeeze(dim=tuple(d for d in dims if x.shape[d] == 1), form=form)(x)
+
+
+def unsqueeze(x: Any, dim: int) -> Any:
+    """With a new axis of length 1 at `dim`."""
+    return Unsqueeze(dim=one_dim(dim, x.ndim + 1))(x)
+
+
+def transpose(x: Any, dim0: Any = None, dim1: Any = None) -> Any:
+    """Two axes swapped. NumPy's spellings work too: no axes reverse them all, a tuple permutes them."""
+    if dim1 is None:
+        return permute(x, tuple(range(x.ndim))[::-1] if dim0 is None else dim0)
+    return Transpose(dim0=one_dim(dim0, x.ndim), dim1=one_dim(dim1, x.ndim))(x)
+
+
+def t(x: Any) -> Any:
+    """The transpose of a matrix; RuntimeError above two axes."""
+    if x.ndim > 2:
+        raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    return T()(x)
+
+
+def permute(x: Any, *dims: Any) -> Any:
+    """The axes in another order: axis k of the result is axis dims[k] of x."""
+    order = sizes(dims)
+    if len(order) != x.ndim:
+        raise ShapeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+            f"of dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(order)}"
+        )
+    return Permute(dims=many_dims(order, x.ndim))(x)
+
+
+def movedim(x: Any, source: Any, destination: Any) -> Any:
+    """Axes moved to other places, the rest in their order."""
+    one = not isinstance(source, (tuple, list))
+    old, new = ([source], [destination]) if one else (source, destination)
+    if len(old) != len(new):
+        raise ShapeError(
+            f"movedim: Invalid source or destination dims: source ({list(old)} dims) should contain the same number "
+            f"of dims as destination ({list(new)} dims)"
+        )
+    n = x.ndim
+    order = [d for d in range(n) if d not in [one_dim(s, n) + n for s in old]]
+    for to, source_dim in sorted((one_dim(d, n) + n, one_dim(s, n) + n) for s, d in zip(old, new)):
+        order.insert(to, source_dim)
+    return permute(x, order)
+
+
+def reverse_axes(x: Any) -> Any:
+    """x.T: all axes in reverse order."""
+    return permute(x, tuple(range(x.ndim))[::-1]) if x.ndim else x
+
+
+def matrix_transpose(x: Any) -> Any:
+    """x.mT: the last two axes swapped."""
+    if x.ndim < 2:
+        raise ShapeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor.")
+    return Transpose(dim0=-2, dim1=-1)(x)
+
+
+def expand(x: Any, *size: Any) -> Any:
+    """Repeated along axes of length 1, and along new leading axes, without copying; -1 keeps a size."""
+    wanted = sizes(size)
+    missing = len(wanted) - x.ndim
+    if missing < 0:
+        raise ShapeError(
+            f"expand({'torch.DoubleTensor'}{{{list(x.shape)}}}, size={list(wanted)}): the number of sizes provided ({len(wanted)}) "
+            f"must be greater or equal to the number of dimensions in the tensor ({x.ndim})"
+        )
+    full = []
+    for k, n in enumerate(wanted):
+        old = x.shape[k - missing] if k >= missing else 1
+        if n == -1 and k < missing:
+            raise ShapeError(f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {k}")
+        if old not in (1, n) and n != -1:
+            raise ShapeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton dimension {k}.  "
+                f"Target sizes: {list(wanted)}.  Tensor sizes: {list(x.shape)}"
+            )
+        full.append(old if n == -1 else n)
+    return Expand(shape=tuple(full))(x)
+
+
+def expand_as(x: Any, other: Any) -> Any:
+    """x expanded to the shape of other."""
+    return expand(x, other.shape)
+
+
+def broadcast_to(x: Any, size: Any) -> Any:
+    """x expanded to a shape."""
+    return expand(x, size)
+
+
+def clone(x: Any) -> Any:
+    """A copy in memory of its own, through which gradients flow."""
+    return Clone()(x)
+
+
+def contiguous(x: Any) -> Any:
+    """x itself when its memory is in row-major order, else a copy."""
+    value = raw(x)
+    return x if not isinstance(value, np.ndarray) or value.flags.c_contiguous else Clone()(x)
+
+
+OPERATIONS = (ViewAs, UnsafeView, Clone, Alias, Squeeze, Unsqueeze, Transpose, T, Permute)
+FUNCTIONS = (
+    view, reshape, reshape_as, view_as, flatten, ravel, unflatten, squeeze, unsqueeze, transpose, t, permute, movedim, expand, expand_as,
+    broadcast_to, clone, contiguous,
+)  # fmt: skip
+SPELLINGS = {
+    "swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim, "expand_dims": unsqueeze, "adjoint": matrix_transpose,
+}  # fmt: skip
