@@ -1,0 +1,87 @@
+"""From an exception that a program raised to a ProgramError with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gradcli.engine.mode import state
+from gradcli.errors import Fault, GradcliError, LimitError, ProgramError, Span, builtin_name
+
+TOLD = (
+    RuntimeError, TypeError, ValueError, IndexError, KeyError, ArithmeticError, AssertionError, NameError, StopIteration, ImportError,
+    Fault,
+)  # fmt: skip
+"""What a call may raise on behalf of the program; anything else is a bug of gradcli's unless the file raised it itself."""
+
+KINDS = {
+    "NameError": "name", "UnboundLocalError": "name", "AttributeError": "attribute", "TypeError": "type", "IndexError": "index",
+    "KeyError": "key", "ValueError": "value", "ZeroDivisionError": "arithmetic", "OverflowError": "arithmetic",
+    "AssertionError": "assertion", "NotImplementedError": "unsupported", "ImportError": "import", "RuntimeError": "runtime",
+}  # fmt: skip
+
+
+@dataclass
+class Place:
+    """Where an exception was raised, and the calls that led there, innermost first. `told` when the file or a table raised it."""
+
+    span: Span | None
+    callers: list[Span] = field(default_factory=list)
+    told: bool = False
+
+
+PLACE = "_gradcli_place"
+
+
+def place_of(error: BaseException) -> Place | None:
+    found = error.__dict__.get(PLACE)
+    return found if isinstance(found, Place) else None
+
+
+def placed(error: BaseException, span: Span | None) -> BaseException:
+    """The exception, marked as raised by the program at `span`."""
+    error.__dict__[PLACE] = Place(span, told=True)
+    return error
+
+
+def trail(error: BaseException, caller: Span | None) -> None:
+    """Note that an exception passed through a call made at `caller`; the first to see it notes where it arose."""
+    place = place_of(error)
+    if place is None:
+        place = error.__dict__[PLACE] = Place(state.span)
+    if caller is not None:
+        place.callers.append(caller)
+
+
+def is_told(error: BaseException) -> bool:
+    """Whether an exception is the program's, not a bug of ours."""
+    if isinstance(error, (GradcliError, RecursionError, MemoryError)):
+        return False
+    place = place_of(error)
+    return isinstance(error, TOLD) or (place is not None and place.told)
+
+
+def program_error(error: BaseException) -> ProgramError | None:
+    """What is told to the user; None for a bug of gradcli's own."""
+    place = place_of(error) or Place(state.span)
+    if isinstance(error, RecursionError):
+        found: ProgramError = LimitError("limit reached: recursion", place.span, hint="the program calls itself too deep")
+    elif isinstance(error, MemoryError):
+        found = LimitError("limit reached: memory", place.span, hint="use smaller tensors")
+    elif isinstance(error, ProgramError):
+        found = error
+        found.span = found.span or place.span
+    elif is_told(error):
+        name = builtin_name(error)
+        kind = error.kind if isinstance(error, Fault) else KINDS.get(name, "value")
+        found = ProgramError(
+            message_of(error), place.span, type=name, kind=kind, hint=getattr(error, "hint", None), cause=error, code="G301"
+        )
+    else:
+        return None
+    found.callers = tuple(place.callers)  # type: ignore[attr-defined]
+    return found
+
+
+def message_of(error: BaseException) -> str:
+    """The text that Python shows after the class name."""
+    return str(error)

@@ -1,0 +1,171 @@
+"""What a run has used up, held against its limits."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gradcli.engine.mode import state
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import LimitError
+from gradcli.interpreter.limits import Limits
+from gradcli.interpreter.values import LazyIterator
+
+CONTAINERS = frozenset({list, tuple, dict, set})
+SMALL = 64
+"""Sizes below this cost nothing beyond the step itself."""
+
+
+class Meter:
+    """Counts steps, calls and elements. `alarm` is the step at which to look up: the limit, or at once when time is over."""
+
+    __slots__ = ("alarm", "depth", "expired", "held", "integer_max", "limits", "printed", "steps", "timer")
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.steps = 0
+        self.depth = 0
+        self.held = 0
+        self.printed = 0
+        self.expired = False
+        self.alarm = limits.steps
+        self.integer_max = 1 << limits.integer_bits
+        self.timer: threading.Timer | None = None
+
+    # ---- time
+
+    def start(self) -> None:
+        """Start the clock. A thread waits for the time limit, so that counting steps never has to read a clock."""
+        self.timer = threading.Timer(self.limits.seconds, self.expire)
+        self.timer.daemon = True
+        self.timer.start()
+
+    def stop(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def expire(self) -> None:
+        self.expired, self.alarm = True, -1
+
+    def pause(self) -> None:
+        """The alarm step was passed: say which limit was reached."""
+        raise self.reached("seconds" if self.expired else "steps")
+
+    def reached(self, name: str) -> LimitError:
+        return self.limits.reached(name, state.span)
+
+    def spend(self, steps: int) -> None:
+        """Count work that one step of the program causes."""
+        self.steps += steps
+        if self.steps > self.alarm:
+            self.pause()
+
+    # ---- tensors
+
+    def charge(self, elements: int) -> None:
+        """Called before elements are allocated; what was freed since is found out when the limit seems reached."""
+        if elements > self.limits.tensor_elements:
+            raise self.reached("tensor_elements")
+        self.held += elements
+        if self.held > self.limits.elements:
+            self.held = elements + live_elements()
+            if self.held > self.limits.elements:
+                raise self.reached("elements")
+        self.steps += elements >> 12
+        if self.steps > self.alarm:
+            self.pause()
+
+    # ---- Python's own values
+
+    def integer(self, value: int) -> int:
+        if not -self.integer_max < value < self.integer_max:
+            raise self.reached("integer_bits")
+        return value
+
+    def string(self, length: int) -> None:
+        """A string of this length is about to be made, or was."""
+        if length > self.limits.string_length:
+            raise self.reached("string_length")
+        if length > SMALL:
+            self.spend(length >> 3)
+
+    def items(self, count: int) -> None:
+        """So many items of a list are about to be made, or were."""
+        if count > SMALL:
+            self.spend(count)
+
+    def grown(self, value: Any) -> Any:
+        """A value that an operation made, when it is within the limits."""
+        kind = type(value)
+        if kind is int:
+            return self.integer(value)
+        if kind is str:
+            self.string(len(value))
+        elif kind is list or kind is tuple:
+            self.items(len(value))
+        return value
+
+    def consume(self, value: Any) -> Iterable[Any]:
+        """An iterable that may be gone through to its end: its length is counted before, or each item as it comes."""
+        if type(value) is LazyIterator:
+            return self.counted(value.items)
+        if isinstance(value, (list, tuple, dict, set, str, range)):
+            if type(value) is range and (value.stop - value.start) // value.step > self.limits.steps:
+                raise self.reached("steps")
+            self.items(len(value))
+        iterator: Iterable[Any] = iter(value)
+        return iterator
+
+    def counted(self, items: Iterator[Any]) -> Iterator[Any]:
+        for item in items:
+            self.steps += 1
+            if self.steps > self.alarm:
+                self.pause()
+            yield item
+
+    def scan(self, value: Any) -> None:
+        """Refuse a container whose comparison or hash would go too deep or visit too much (a list that holds itself)."""
+        if type(value) not in CONTAINERS or not value:
+            return
+        level: list[Any] = [value]
+        for _ in range(self.limits.nesting):
+            self.spend(len(level))
+            level = [item for container in level for item in parts(container) if type(item) in CONTAINERS and item]
+            if not level:
+                return
+        raise self.reached("nesting")
+
+
+def parts(container: Any) -> Iterator[Any]:
+    yield from container
+    if type(container) is dict:
+        yield from container.values()
+
+
+def live_elements() -> int:
+    """The elements of all tensors that are alive, memory that several share counted once."""
+    gc.collect()
+    arrays: dict[int, int] = {}
+    for thing in gc.get_objects():
+        if type(thing) is Tensor:
+            owner = root_array(thing.value)
+            arrays[id(owner)] = int(getattr(owner, "size", 1))
+    return sum(arrays.values())
+
+
+def root_array(value: Any) -> Any:
+    while getattr(value, "base", None) is not None:
+        value = value.base
+    return value
+
+
+PYTHON_FRAMES = 200_000
+"""Python's own recursion limit during a run: the interpreter's frames need no stack of C, and user calls have a limit of their own."""
+
+
+def python_recursion() -> int:
+    """The recursion limit to set during a run."""
+    return max(sys.getrecursionlimit(), PYTHON_FRAMES)

@@ -1,0 +1,70 @@
+"""Which names of PyTorch's live in which of its modules."""
+
+from __future__ import annotations
+
+FUNCTIONAL = frozenset(
+    {
+        "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "gelu", "silu", "mish", "softplus", "softsign", "hardsigmoid", "hardswish",
+        "hardtanh", "hardshrink", "softshrink", "tanhshrink", "threshold", "logsigmoid", "sigmoid", "tanh", "softmax", "log_softmax",
+        "softmin", "glu", "prelu", "rrelu", "normalize", "dropout", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cross_entropy",
+        "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div", "hinge_embedding_loss", "margin_ranking_loss",
+        "soft_margin_loss", "cosine_embedding_loss", "cosine_similarity", "pairwise_distance", "triplet_margin_loss", "poisson_nll_loss",
+        "gaussian_nll_loss", "multilabel_soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss", "linear", "bilinear",
+        "embedding", "one_hot", "layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm", "local_response_norm", "conv1d",
+        "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d",
+        "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "lp_pool1d", "lp_pool2d", "pad",
+        "interpolate", "upsample", "grid_sample", "affine_grid", "pixel_shuffle", "pixel_unshuffle", "unfold", "fold",
+        "scaled_dot_product_attention", "gumbel_softmax", "pdist", "relu_", "channel_shuffle",
+    }
+)  # fmt: skip
+
+FUNCTIONAL_ONLY = FUNCTIONAL - {
+    "relu", "selu", "celu", "sigmoid", "tanh", "softmax", "log_softmax", "threshold", "prelu", "rrelu", "dropout", "cosine_similarity",
+    "pairwise_distance", "triplet_margin_loss", "kl_div", "hinge_embedding_loss", "margin_ranking_loss", "cosine_embedding_loss",
+    "poisson_nll_loss", "binary_cross_entropy_with_logits", "bilinear", "embedding", "layer_norm", "group_norm", "batch_norm",
+    "instance_norm", "rms_norm", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "max_pool1d", "max_pool2d",
+    "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "pixel_shuffle", "pixel_unshuffle", "pdist", "relu_", "channel_shuffle",
+    "hardshrink",
+}  # fmt: skip
+"""Those that `torch` itself does not have."""
+
+LINALG = frozenset(
+    {
+        "norm", "vector_norm", "matrix_norm", "det", "slogdet", "inv", "pinv", "solve", "solve_triangular", "cholesky", "qr", "eigh",
+        "eigvalsh", "svd", "svdvals", "matrix_power", "matrix_exp", "matrix_rank", "multi_dot", "cross", "diagonal", "matmul", "vecdot",
+        "lstsq", "cond", "tensorsolve", "tensorinv", "vander", "eig", "eigvals", "householder_product", "lu", "lu_factor",
+    }
+)  # fmt: skip
+
+SPECIAL = frozenset(
+    {
+        "bessel_j0", "bessel_j1", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc",
+        "gammaln", "i0", "i0e", "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
+        "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta", "scaled_modified_bessel_k0",
+    }
+)  # fmt: skip
+
+SPECIAL_SPELLINGS = {
+    "expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "multigammaln": "mvlgamma", "gammainc": "igamma", "gammaincc": "igammac",
+}  # fmt: skip
+
+FFT = frozenset(
+    {"fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn", "fftshift",
+     "ifftshift", "fftfreq", "rfftfreq"}
+)  # fmt: skip
+
+INPLACE = frozenset(
+    {
+        "abs", "absolute", "acos", "acosh", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "arccos", "arcsin", "arctan",
+        "asin", "asinh", "atan", "atan2", "atanh", "baddbmm", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "clamp",
+        "clamp_max", "clamp_min", "clip", "conj_physical", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad", "digamma", "div",
+        "divide", "eq", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "float_power", "floor", "floor_divide", "fmod", "frac",
+        "ge", "greater", "gt", "hypot", "i0", "index_fill", "ldexp", "le", "lerp", "less", "lgamma", "log", "log10", "log1p", "log2",
+        "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "lt", "masked_fill", "masked_scatter", "mul", "multiply",
+        "mvlgamma", "nan_to_num", "ne", "neg", "negative", "not_equal", "polygamma", "pow", "put", "rad2deg", "reciprocal", "relu",
+        "remainder", "renorm", "round", "rsqrt", "scatter", "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc",
+        "sinh", "sqrt", "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc", "xlogy", "index_add",
+        "index_copy", "index_put", "diagonal_scatter", "leaky_relu", "celu", "elu", "selu", "hardtanh", "threshold",
+    }
+)  # fmt: skip
+"""The methods that have an in-place form `name_`."""

@@ -1,0 +1,88 @@
+"""`numpy`: the names that programs take from it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.tensor import Tensor
+from gradcli.interpreter.creation import tensor
+from gradcli.interpreter.dtypes import DTYPES
+from gradcli.interpreter.mathematics import CONSTANTS
+from gradcli.interpreter.meter import Meter
+from gradcli.interpreter.values import module
+
+SPELLINGS = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2",
+    "absolute": "abs", "fabs": "abs", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div",
+    "negative": "neg", "concatenate": "cat", "array": "tensor", "asarray": "as_tensor", "amax": "amax", "amin": "amin", "degrees":
+    "rad2deg",
+    "radians": "deg2rad", "rint": "round", "conjugate": "conj", "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le",
+    "greater": "gt", "greater_equal": "ge", "mod": "remainder", "expand_dims": "unsqueeze", "repeat": "repeat_interleave",
+    "random.rand": "rand", "random.randn": "randn", "random.seed": "manual_seed",
+}  # fmt: skip
+
+SAME_NAME = (
+    "abs", "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "square", "sign",
+    "floor", "ceil", "trunc", "round", "maximum", "minimum", "where", "sum", "mean", "prod", "max", "min", "var", "std", "cumsum",
+    "cumprod",
+    "argmax", "argmin", "sort", "argsort", "matmul", "dot", "outer", "inner", "kron", "trace", "diag", "tril", "triu", "transpose",
+    "reshape",
+    "squeeze", "stack", "vstack", "hstack", "dstack", "column_stack", "split", "flip", "roll", "tile", "clip", "zeros", "ones", "full",
+    "eye",
+    "arange", "linspace", "logspace", "empty", "zeros_like", "ones_like", "full_like", "empty_like", "meshgrid", "isnan", "isinf",
+    "isfinite",
+    "isclose", "allclose", "all", "any", "einsum", "tensordot", "hypot", "logaddexp", "logaddexp2", "fmax", "fmin", "fmod", "remainder",
+    "add", "sinc", "nan_to_num", "median", "cross", "diff", "cov", "moveaxis", "swapaxes", "ravel", "broadcast_to", "copysign", "heaviside",
+    "reciprocal", "float_power", "rot90", "fliplr", "flipud", "unique", "count_nonzero", "searchsorted", "ptp", "ndim", "i0", "conj",
+    "real",
+    "imag", "angle", "bitwise_and", "bitwise_or", "logical_and", "logical_or", "logical_not", "logical_xor", "nanmean", "nansum", "vdot",
+    "atleast_1d", "atleast_2d", "atleast_3d", "interp", "trapezoid", "quantile", "percentile",
+)  # fmt: skip
+
+LINALG = ("norm", "det", "slogdet", "inv", "pinv", "solve", "cholesky", "qr", "eigh", "eigvalsh", "svd", "matrix_power", "matrix_rank")
+ELEMENTWISE_ON_NUMBERS = frozenset(
+    {
+        "abs", "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt",
+        "square", "sign",
+        "floor", "ceil", "trunc", "maximum", "minimum", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "arctan2",
+        "absolute",
+        "fabs", "power", "hypot", "logaddexp", "fmax", "fmin", "fmod", "remainder", "mod", "degrees", "radians", "isnan", "isinf",
+        "isfinite",
+        "sinc", "reciprocal", "copysign",
+    }
+)  # fmt: skip
+"""Functions that numpy applies to plain numbers."""
+
+
+def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors that takes numbers and lists as numpy does; numbers give a number."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(arg, Tensor) for arg in args):
+            return function(*args, **kwargs)
+        result = function(*[tensor(arg) if isinstance(arg, (int, float, complex, list, tuple)) else arg for arg in args], **kwargs)
+        return result.value.item() if result.ndim == 0 else result
+
+    return call
+
+
+def numpy_members(meter: Meter, torch: dict[str, Any]) -> dict[str, module]:
+    """`numpy` and what is under it."""
+    members: dict[str, Any] = dict(CONSTANTS) | DTYPES | {"newaxis": None, "bool_": np.dtype(np.bool_)}
+    for name in (*SAME_NAME, *SPELLINGS):
+        target = SPELLINGS.get(name, name)
+        if target in torch and "." not in name:
+            function = torch[target]
+            members[name] = on_numbers(function) if name in ELEMENTWISE_ON_NUMBERS else function
+    linear = torch["linalg"].members
+    members["linalg"] = module("numpy.linalg", {name: linear[name] for name in LINALG if name in linear})
+    drawn = {"rand": "rand", "randn": "randn", "seed": "manual_seed"}
+    members["random"] = module("numpy.random", {name: torch[target] for name, target in drawn.items() if target in torch})
+    if "tensor" in torch and "Tensor" in torch:
+        members["ndarray"] = torch["Tensor"]
+    return {"numpy": module("numpy", members), "numpy.linalg": members["linalg"], "numpy.random": members["random"]}

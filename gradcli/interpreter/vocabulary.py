@@ -1,0 +1,102 @@
+"""What a program can name: bare names, and the modules that import lines bind.
+
+Everything is in tables built from the catalogue of operations and from the engine. A new operation appears
+by itself, bare and in the module that has it in PyTorch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gradcli.engine.methods import is_tensor
+from gradcli.interpreter.autograd_names import autograd_members, tensor_names
+from gradcli.interpreter.dtypes import DTYPES, PREFIXED
+from gradcli.interpreter.kinds import DTYPE, SIZE
+from gradcli.interpreter.loading import Loader
+from gradcli.interpreter.mathematics import CONSTANTS, math_members
+from gradcli.interpreter.meter import Meter
+from gradcli.interpreter.namespaces import FFT, FUNCTIONAL, FUNCTIONAL_ONLY, LINALG, SPECIAL, SPECIAL_SPELLINGS
+from gradcli.interpreter.numpy_names import numpy_members
+from gradcli.interpreter.python_names import builtin_vocabulary
+from gradcli.interpreter.recorder import CHECK, CLAIM
+from gradcli.interpreter.values import module
+from gradcli.interpreter.warner import Warner
+from gradcli.ops.catalogue import FUNCTIONS, call
+
+Functions = dict[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Bare names, and modules by their full names."""
+
+    names: dict[str, Any]
+    modules: dict[str, module]
+
+
+def public(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the catalogue as programs call it: spellings translated, a wrong call explained."""
+
+    def operation(*args: Any, **kwargs: Any) -> Any:
+        return call(name, function, args, kwargs, is_tensor)
+
+    operation.__name__ = operation.__qualname__ = name.rpartition(".")[2]
+    return operation
+
+
+OPERATIONS: Functions = {name: public(name, function) for name, function in FUNCTIONS.items()}
+"""By the catalogue's name; "linalg.norm" where a module has its own."""
+
+
+def of_module(prefix: str, names: frozenset[str], spellings: dict[str, str] | None = None) -> Functions:
+    """The operations of a module: its own, else those of the same name."""
+    members: Functions = {}
+    for name in names:
+        for candidate in (f"{prefix}.{name}", name, (spellings or {}).get(name, "")):
+            if candidate in OPERATIONS:
+                members[name] = OPERATIONS[candidate]
+                break
+    own = {key.removeprefix(prefix + "."): f for key, f in OPERATIONS.items() if key.startswith(prefix + ".")}
+    return {**members, **own}
+
+
+def torch_modules(meter: Meter, warner: Warner) -> dict[str, module]:
+    """`torch` and what is under it."""
+    names = tensor_names(warner)
+    plain = {name: f for name, f in OPERATIONS.items() if "." not in name}
+    modules = {
+        "torch.nn.functional": module("torch.nn.functional", {**of_module("nn.functional", FUNCTIONAL)}),
+        "torch.linalg": module("torch.linalg", {**of_module("linalg", LINALG)}),
+        "torch.special": module("torch.special", {**of_module("special", SPECIAL, SPECIAL_SPELLINGS)}),
+        "torch.fft": module("torch.fft", {**of_module("fft", FFT)}),
+    }
+    modules["torch.nn"] = module("torch.nn", {"functional": modules["torch.nn.functional"]})
+    for name, members in autograd_members(names).items():
+        modules[name] = module(name, members)
+    torch: dict[str, Any] = {name: f for name, f in plain.items() if name not in FUNCTIONAL_ONLY}
+    torch |= {**names, **DTYPES, **PREFIXED, **CONSTANTS, "Size": SIZE, "dtype": DTYPE}
+    del torch["tau"]
+    modules["torch"] = module("torch", torch)
+    for name in sorted(modules):
+        outer, _, last = name.rpartition(".")
+        if outer:
+            modules[outer].members[last] = modules[name]
+    return modules
+
+
+def build_vocabulary(meter: Meter, printer: Callable[..., None], warner: Warner, path: str, data: str | None) -> Vocabulary:
+    """The vocabulary of a run. A bare name that Python has is Python's; else torch's, then torch.nn.functional's."""
+    modules = torch_modules(meter, warner)
+    torch, functional = modules["torch"].members, modules["torch.nn.functional"].members
+    modules["math"] = module("math", math_members(meter, OPERATIONS))
+    modules |= numpy_members(meter, torch)
+    modules["__future__"] = module("__future__", {})
+    autograd = {name: value for name, value in modules["torch.autograd"].members.items() if not isinstance(value, module)}
+    bare = {name: value for name, value in {**functional, **autograd, **torch}.items() if not isinstance(value, module)}
+    for prefixed in ("e", *PREFIXED):
+        del bare[prefixed]
+    own = {"check": CHECK, "claim": CLAIM, "load": Loader(meter, data or os.path.dirname(path) or "."), "e": CONSTANTS["e"]}
+    return Vocabulary({**bare, **own, **builtin_vocabulary(meter, printer)}, modules)
