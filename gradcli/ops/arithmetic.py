@@ -177,7 +177,7 @@ class Exponential(Elementwise):
     def d_y(self, y: Value, out: Value) -> Value:
         if self.base == 0:
             return where(y < 0, out * -np.inf, 0.0)
-        return out * np.log(self.base)
+        return out * float(np.log(self.base))
 
     def symbolic(self, sympy: Any, y: Any, **decision: Any) -> Any:
         return rational(sympy, self.base) ** y

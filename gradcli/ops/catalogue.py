@@ -12,12 +12,36 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.errors import ArgumentError
-from gradcli.ops import arithmetic, classification, comparison, conjugate, loss, matmul, softmax, structure, where
+from gradcli.ops import (
+    activation,
+    arithmetic,
+    bounds,
+    classification,
+    comparison,
+    conjugate,
+    exponential,
+    extreme,
+    hyperbolic,
+    indexing,
+    joining,
+    loss,
+    matmul,
+    reduction,
+    rounding,
+    scan,
+    shape,
+    softmax,
+    splitting,
+    structure,
+    trigonometric,
+    where,
+)
 from gradcli.ops.operation import Operation
 
 FAMILIES: tuple[Any, ...] = (
-    arithmetic, comparison, structure, where,
+    arithmetic, comparison, structure, where, exponential, trigonometric, hyperbolic, rounding, bounds, activation,
     matmul, conjugate, softmax, loss, classification,
+    shape, reduction, extreme, indexing, joining, splitting, scan,
 )  # fmt: skip
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "input": "x", "self": "x", "other": "y", "a": "x", "axes": "dims", "ddof": "correction"}

@@ -54,10 +54,24 @@ class Plan(NamedTuple):
     """What to keep, and which rules to run, when the inputs of a given mask ask for a gradient.
 
     `slots` counts the arguments 0..n-1, then the result n, the shapes n+1..2n, the decision 2n+1, the dtypes 2n+2..3n+1.
+    They fall into `kept` (arguments), the result if `keeps_out`, and `about` (the rest); `holds` says that a
+    tensor is among them, so that a freed node must not be walked again.
     """
 
     slots: tuple[int, ...]
     steps: tuple[Step, ...]
+    kept: tuple[int, ...]
+    keeps_out: bool
+    about: tuple[int, ...]
+    holds: bool
+
+
+def make_plan(slots: tuple[int, ...], steps: tuple[Step, ...], count: int) -> Plan:
+    """A plan over `count` arguments."""
+    kept = tuple(s for s in slots if s < count)
+    keeps_out = count in slots
+    about = tuple(s for s in slots if s > count)
+    return Plan(slots, steps, kept, keeps_out, about, bool(kept) or keeps_out or 2 * count + 1 in about)
 
 
 def snake_case(name: str) -> str:
@@ -93,7 +107,9 @@ class Operation:
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.parameters = cls.parameters | {
-            field: getattr(cls, field, ...) for field in cls.__dict__.get("__annotations__", {}) if field not in Operation.__annotations__
+            field: getattr(cls, field, ...)
+            for field, kind in cls.__dict__.get("__annotations__", {}).items()
+            if field not in Operation.__annotations__ and not str(kind).startswith("ClassVar")
         }
         if abstract:
             return
@@ -161,7 +177,7 @@ class Operation:
         """The decision taken at these values (masks, indices, signs), which a reference can pin."""
         return None
 
-    def branch(self, *args: Value, decision: Any = None) -> Any:
+    def branch(self, *args: Value, **decision: Any) -> Any:
         """The result on the given branch: smooth in its arguments."""
         return self.forward(*args)
 
@@ -212,7 +228,8 @@ class Operation:
         asked = [(i, rule) for i, rule in enumerate(self.rules) if rule is not None and mask >> i & 1]
         kept = {slot for i, rule in enumerate(self.rules) if rule is not None and (self.keeps_all or mask >> i & 1) for slot in rule[1]}
         slots = tuple(sorted(kept))
-        return Plan(slots, tuple(Step(i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked))
+        steps = tuple(Step(i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked)
+        return make_plan(slots, steps, len(self.arguments))
 
     def _variadic_plan(self, mask: int, count: int) -> Plan:
         """Slots of a variadic operation: the values when its rule names `values`, else the shapes."""
@@ -223,7 +240,7 @@ class Operation:
         def item(index: int) -> Callable[..., Any]:
             return lambda op, g, *kept: rule(op, index, g, kept)
 
-        return Plan(slots, tuple(Step(i, item(i), tuple(range(count)), False) for i in range(count) if mask >> i & 1))
+        return make_plan(slots, tuple(Step(i, item(i), tuple(range(count)), False) for i in range(count) if mask >> i & 1), count)
 
 
 def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:

@@ -1,0 +1,347 @@
+"""Activations of neural networks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import MissingRuleError
+from gradcli.ops.bounds import Clamp
+from gradcli.ops.exponential import Softplus, exp, sigmoid
+from gradcli.ops.hyperbolic import sech, tanh
+from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.rounding import absolute
+from gradcli.ops.where import where
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+
+class Relu(Elementwise):
+    """max(x, 0). Kink at 0, where the derivative is 0, as PyTorch."""
+
+    def forward(self, x: Value) -> Value:
+        return np.maximum(x, 0)
+
+    def decide(self, x: Value) -> Value:
+        return x > 0
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return x * decision
+
+    def vjp_x(self, g: Value, out: Value) -> Value:
+        return where(out <= 0, 0.0, g)
+
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        return x if decision else sympy.Integer(0)
+
+    def kinks(self, x: Value) -> Value:
+        return x
+
+
+class LeakyRelu(Elementwise):
+    """x for x > 0, else negative_slope * x. Kink at 0, where the derivative is the slope, as PyTorch."""
+
+    negative_slope: float = 0.01
+
+    def decide(self, x: Value) -> Value:
+        return x > 0
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision, x, x * self.negative_slope)[()]
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return where(x > 0, g, g * self.negative_slope)
+
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        return x if decision else x * rational(sympy, self.negative_slope)
+
+    def kinks(self, x: Value) -> Value:
+        return x
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(negative_slope=0.3)]
+
+
+class PreluKernel(Elementwise):
+    """x for x > 0, else weight * x. Kink at 0, where the derivative is the weight, as PyTorch."""
+
+    keeps_all = True
+
+    def decide(self, x: Value, weight: Value) -> Value:
+        return x > 0
+
+    def branch(self, x: Value, weight: Value, decision: Any = None) -> Value:
+        return np.where(decision, x, weight * x)[()]
+
+    def vjp_x(self, g: Value, x: Value, weight: Value) -> Value:
+        return where(x > 0, g, g * weight)
+
+    def vjp_weight(self, g: Value, x: Value, weight: Value) -> Value:
+        return where(x > 0, 0.0, g * x)
+
+    def symbolic(self, sympy: Any, x: Any, weight: Any, decision: bool) -> Any:
+        return x if decision else x * weight
+
+    def kinks(self, x: Value, weight: Value) -> Value:
+        return x
+
+
+class Elu(Elementwise):
+    """scale * x for x > 0, else scale * alpha * (e ** x - 1).
+
+    Kink at 0 unless alpha is 1: the derivative there is scale * alpha, as PyTorch.
+    """
+
+    alpha: float = 1.0
+    scale: float = 1.0
+
+    def decide(self, x: Value) -> Value:
+        return x > 0
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision, x * self.scale, np.expm1(np.where(decision, 0.0, x)) * (self.alpha * self.scale))[()]
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return where(x > 0, g * self.scale, g * exp(where(x > 0, 0.0, x)) * (self.alpha * self.scale))
+
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        alpha, scale = rational(sympy, self.alpha), rational(sympy, self.scale)
+        return scale * x if decision else scale * alpha * (sympy.exp(x) - 1)
+
+    def kinks(self, x: Value) -> Value:
+        return x
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(alpha=0.7), cls(alpha=SELU_ALPHA, scale=SELU_SCALE)]
+
+
+class Celu(Elementwise):
+    """x for x > 0, else alpha * (e ** (x / alpha) - 1): smooth at 0."""
+
+    alpha: float = 1.0
+
+    def decide(self, x: Value) -> Value:
+        return x > 0
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision, x, np.expm1(np.where(decision, 0.0, x) / self.alpha) * self.alpha)[()]
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return where(x > 0, g, g * exp(where(x > 0, 0.0, x) / self.alpha))
+
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        alpha = rational(sympy, self.alpha)
+        return x if decision else alpha * (sympy.exp(x / alpha) - 1)
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(alpha=0.6)]
+
+
+class Silu(Elementwise):
+    """x * sigmoid(x)."""
+
+    def forward(self, x: Value) -> Value:
+        return x / (1 + np.exp(-x))
+
+    def d_x(self, x: Value) -> Value:
+        return sigmoid(x) * (1 + x * sigmoid(-x))
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return x / (1 + sympy.exp(-x))
+
+
+class Mish(Elementwise):
+    """x * tanh(log(1 + e ** x))."""
+
+    def forward(self, x: Value) -> Value:
+        return x * np.tanh(np.logaddexp(0.0, x))
+
+    def d_x(self, x: Value) -> Value:
+        inner = softplus(x)
+        return tanh(inner) + x * sigmoid(x) * sech(inner) ** 2
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return x * sympy.tanh(sympy.log(1 + sympy.exp(x)))
+
+
+class Hardtanh(Clamp):
+    """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
+
+    node = "HardtanhBackward0"
+    min: float = -1.0
+    max: float = 1.0
+
+    def d_x(self, x: Value) -> Value:
+        return (x > self.min) & (x < self.max)
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(min=-0.3, max=1.2)]
+
+
+class Hardsigmoid(Elementwise):
+    """min(max(x + 3, 0), 6) / 6. Kinks at -3 and 3, where the derivative is 0, as PyTorch."""
+
+    domain = (-5.0, 5.0)
+
+    def decide(self, x: Value) -> Value:
+        """-1 below -3, 1 above 3, 0 between."""
+        return (x > 3) * 1 - (x < -3) * 1
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision > 0, 1.0, np.where(decision < 0, 0.0, (x + 3) / 6))[()]
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return where((x > -3) & (x < 3), g / 6, 0.0)
+
+    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
+        return sympy.Integer(decision > 0) if decision else (x + 3) / 6
+
+    def kinks(self, x: Value) -> Value:
+        return np.abs(x) - 3
+
+
+class Hardswish(Elementwise):
+    """x * hardsigmoid(x). Kinks at -3 and 3, where the derivatives are 0 and 1, those outside, as PyTorch."""
+
+    domain = (-5.0, 5.0)
+
+    def decide(self, x: Value) -> Value:
+        """-1 below -3, 1 above 3, 0 between."""
+        return (x > 3) * 1 - (x < -3) * 1
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision == 0, x * (x + 3) / 6, (decision > 0) * x)[()]
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return where((x > -3) & (x < 3), g * (x / 3 + 0.5), where(x >= 3, g, 0.0))
+
+    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
+        return (x if decision > 0 else sympy.Integer(0)) if decision else x * (x + 3) / 6
+
+    def kinks(self, x: Value) -> Value:
+        return np.abs(x) - 3
+
+
+class Softshrink(Elementwise):
+    """x - lambd above lambd, x + lambd below -lambd, 0 between. Kinks there, where the derivative is 0, as PyTorch."""
+
+    lambd: float = 0.5
+
+    def decide(self, x: Value) -> Value:
+        return (x > self.lambd) * 1 - (x < -self.lambd) * 1
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision == 0, 0.0, np.where(decision > 0, x - self.lambd, x + self.lambd))[()]
+
+    def d_x(self, x: Value) -> Value:
+        return (x > self.lambd) | (x < -self.lambd)
+
+    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
+        return x - decision * rational(sympy, self.lambd) if decision else sympy.Integer(0)
+
+    def kinks(self, x: Value) -> Value:
+        return np.abs(x) - self.lambd
+
+
+class Hardshrink(Elementwise):
+    """x, and 0 within [-lambd, lambd], where it jumps; the derivative is 1 outside, else 0."""
+
+    lambd: float = 0.5
+
+    def decide(self, x: Value) -> Value:
+        return (x > self.lambd) | (x < -self.lambd)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision, x, x * 0)[()]
+
+    def d_x(self, x: Value) -> Value:
+        return self.decide(x)
+
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        return x if decision else sympy.Integer(0)
+
+
+class Threshold(Elementwise):
+    """x above `threshold`, else `value`. The derivative is 1 above, else 0."""
+
+    threshold: float
+    value: float
+
+    def decide(self, x: Value) -> Value:
+        return x > self.threshold
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.where(decision, x, self.value)[()]
+
+    def d_x(self, x: Value) -> Value:
+        return x > self.threshold
+
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        return x if decision else rational(sympy, self.value)
+
+    def kinks(self, x: Value) -> Value:
+        return x - self.threshold
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(threshold=0.1, value=0.0), cls(threshold=-0.2, value=3.0)]
+
+
+softplus: Operation = Softplus(threshold=math.inf)
+
+
+def relu6(x: Value) -> Value:
+    """min(max(x, 0), 6). Kinks at 0 and 6, where the derivative is 0, as PyTorch."""
+    return Hardtanh(min=0.0, max=6.0)(x)
+
+
+def hardtanh(x: Value, min_val: float = -1.0, max_val: float = 1.0) -> Value:
+    """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
+    return Hardtanh(min=min_val, max=max_val)(x)
+
+
+def elu(x: Value, alpha: float = 1.0) -> Value:
+    """x for x > 0, else alpha * (e ** x - 1)."""
+    return Elu(alpha=alpha)(x)
+
+
+def selu(x: Value) -> Value:
+    """The self-normalising form of elu, with its two constants."""
+    return Elu(alpha=SELU_ALPHA, scale=SELU_SCALE)(x)
+
+
+def softsign(x: Value) -> Value:
+    """x / (1 + abs(x))."""
+    return x / (absolute(x) + 1)
+
+
+def tanhshrink(x: Value) -> Value:
+    """x - tanh(x)."""
+    return x - tanh(x)
+
+
+def prelu(x: Value, weight: Value) -> Value:
+    """x for x > 0, else weight * x; `weight` has one element, or one for each place along axis 1 of x."""
+    if weight.ndim and x.ndim > 1:
+        weight = weight.reshape(1, -1, *(1,) * (x.ndim - 2))
+    return prelu_kernel(x, weight)
+
+
+def rrelu(x: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Value:
+    """leaky_relu with the mean of both slopes; the random slopes of training are not offered."""
+    if training:
+        raise MissingRuleError("rrelu(training=True) draws random slopes, which gradcli does not offer", hint="leave out training=True")
+    return LeakyRelu(negative_slope=(lower + upper) / 2)(x)
+
+
+prelu_kernel: Operation = PreluKernel()
+
+OPERATIONS = (Relu, LeakyRelu, Elu, Celu, Silu, Mish, Hardtanh, Hardsigmoid, Hardswish, Softshrink, Hardshrink, Threshold)
+FUNCTIONS = (relu6, hardtanh, elu, selu, softsign, tanhshrink, prelu, rrelu)

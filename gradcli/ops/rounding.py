@@ -1,0 +1,407 @@
+"""Absolute value, signs, rounding and remainders: what jumps or bends at isolated points."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gradcli.errors import AutogradError
+from gradcli.ops.comparison import Isfinite
+from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.where import where
+
+
+def held(decision: Value, *args: Value) -> Value:
+    """A constant result in the shape that the arguments now have: a replay gives them a further leading axis."""
+    return np.broadcast_to(decision, np.broadcast_shapes(np.shape(decision), *map(np.shape, args)))[()]
+
+
+class Step(Elementwise, abstract=True):
+    """Constant between jumps: the decision is the result, the derivative is 0 everywhere."""
+
+    def step(self, x: Value) -> Value:
+        """The result."""
+        raise NotImplementedError
+
+    def forward(self, x: Value) -> Value:
+        return self.step(x)
+
+    def decide(self, x: Value) -> Value:
+        return self.step(x)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return held(decision, x)
+
+    def d_x(self) -> Value:
+        return False
+
+    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
+        return decision
+
+
+class Sign(Step):
+    """-1, 0 or 1."""
+
+    def step(self, x: Value) -> Value:
+        return np.sign(x)
+
+
+class Floor(Step):
+    """The largest whole number <= x."""
+
+    def step(self, x: Value) -> Value:
+        return np.floor(x)
+
+
+class Ceil(Step):
+    """The smallest whole number >= x."""
+
+    def step(self, x: Value) -> Value:
+        return np.ceil(x)
+
+
+class Trunc(Step):
+    """x without its fraction: rounded towards 0."""
+
+    def step(self, x: Value) -> Value:
+        return np.trunc(x)
+
+
+class Round(Step):
+    """The nearest number with `decimals` decimals, halves to even."""
+
+    decimals: int = 0
+
+    @property
+    def node(self) -> str:  # type: ignore[override]
+        return "RoundBackward1" if self.decimals else "RoundBackward0"
+
+    def step(self, x: Value) -> Value:
+        return np.round(x, self.decimals) if self.decimals else np.rint(x)
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(decimals=1)]
+
+
+class Frac(Elementwise):
+    """x - trunc(x): the fraction, with the sign of x. The derivative is 1, also at the jumps."""
+
+    def decide(self, x: Value) -> Value:
+        return np.trunc(x)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return x - decision
+
+    def vjp_x(self, g: Value) -> Value:
+        return g
+
+    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
+        return x - decision
+
+
+class Abs(Elementwise):
+    """The absolute value, of a complex number its modulus. Kink at 0, where the derivative is 0, as PyTorch."""
+
+    def forward(self, x: Value) -> Value:
+        return np.abs(x)
+
+    def decide(self, x: Value) -> Value:
+        """-1, 0 or 1 by the sign; of a complex number nothing."""
+        return (x > 0) * 1 - (x < 0) * 1 if np.asarray(x).dtype.kind != "c" else None
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.abs(x) if decision is None else x * decision
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return g * sgn(x)
+
+    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
+        return x * decision
+
+    def kinks(self, x: Value) -> Value:
+        return x
+
+
+class Sgn(Elementwise):
+    """x / abs(x), and 0 at 0: the sign, also of complex numbers."""
+
+    def forward(self, x: Value) -> Value:
+        return np.sign(x)
+
+    def decide(self, x: Value) -> Value:
+        return np.sign(x) if np.asarray(x).dtype.kind != "c" else None
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return np.sign(x) if decision is None else held(decision, x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        if x.dtype.kind != "c":
+            return where(False, g, 0.0)
+        size = absolute(x)
+        part = g / where(size == 0, 1.0, size)
+        turn = sgn(x)
+        return where(size == 0, 0.0, part - turn * (part * turn.conj()).real)
+
+    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
+        return decision
+
+
+class Quotient(Elementwise, abstract=True):
+    """A rounded quotient: constant between jumps."""
+
+    domain = ((-3.0, 3.0), (0.4, 1.5))
+
+    def quotient(self, x: Value, y: Value) -> Value:
+        raise NotImplementedError
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return self.quotient(x, y)
+
+    def decide(self, x: Value, y: Value) -> Value:
+        return self.quotient(x, y)
+
+    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
+        return held(decision, x, y)
+
+    def symbolic(self, sympy: Any, x: Any, y: Any, decision: Any) -> Any:
+        return decision
+
+
+class FloorDivide(Quotient):
+    """x // y, rounded down. PyTorch has no derivative for it."""
+
+    node = "NotImplemented"
+
+    def quotient(self, x: Value, y: Value) -> Value:
+        return np.floor_divide(x, y)
+
+    def vjp_x(self, g: Value) -> Value:
+        raise AutogradError("derivative for aten::floor_divide is not implemented", hint="div(x, y, rounding_mode='floor') has one: 0")
+
+    vjp_y = vjp_x
+
+
+class DivRounded(Quotient):
+    """x / y rounded down ("floor") or towards 0 ("trunc"). The derivative is 0."""
+
+    name = "div"
+    node = "DivBackward2"
+    rounding_mode: str
+
+    def quotient(self, x: Value, y: Value) -> Value:
+        return np.floor_divide(x, y) if self.rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
+
+    def d_x(self, y: Value) -> Value:
+        return False
+
+    def d_y(self, x: Value, y: Value) -> Value:
+        return False
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(rounding_mode="floor"), cls(rounding_mode="trunc")]
+
+
+class FmodQuotient(Quotient):
+    """The whole number q for which fmod(x, y) = x - q y; trunc(x / y) may be off by one where x / y rounds to a whole number."""
+
+    name = "fmod_quotient"
+
+    def quotient(self, x: Value, y: Value) -> Value:
+        return np.rint((x - np.fmod(x, y)) / y)
+
+    def d_x(self) -> Value:
+        return False
+
+    d_y = d_x
+
+
+class RemainderQuotient(FmodQuotient):
+    """The whole number q for which remainder(x, y) = x - q y."""
+
+    name = "remainder_quotient"
+
+    def quotient(self, x: Value, y: Value) -> Value:
+        return np.rint((x - np.remainder(x, y)) / y)
+
+
+class FmodTensor(Elementwise):
+    """x - y trunc(x / y): the remainder with the sign of x. Derivatives 1 and -trunc(x / y), also at the jumps."""
+
+    name = "fmod"
+    node = "FmodBackward1"
+    domain = ((-3.0, 3.0), (0.4, 1.5))
+    divider: ClassVar[Operation] = FmodQuotient()
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.fmod(x, y)
+
+    def decide(self, x: Value, y: Value) -> Value:
+        return self.divider.forward(x, y)
+
+    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
+        return x - decision * y
+
+    def vjp_x(self, g: Value) -> Value:
+        return g
+
+    def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
+        return -g * self.divider(x, y)
+
+    def symbolic(self, sympy: Any, x: Any, y: Any, decision: Any) -> Any:
+        return x - decision * y
+
+
+class RemainderTensor(FmodTensor):
+    """x - y floor(x / y), Python's %: the remainder with the sign of y. Derivatives 1 and -floor(x / y), also at the jumps."""
+
+    name = "remainder"
+    node = "RemainderBackward1"
+    divider: ClassVar[Operation] = RemainderQuotient()
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.remainder(x, y)
+
+
+class Fmod(Elementwise):
+    """fmod(x, other) for a number `other`."""
+
+    node = "FmodBackward0"
+    other: float = 1.0
+    pair: ClassVar[Operation] = FmodTensor()
+
+    def forward(self, x: Value) -> Value:
+        return self.pair.forward(x, self.other)
+
+    def decide(self, x: Value) -> Value:
+        return self.pair.decide(x, self.other)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return x - decision * self.other
+
+    def vjp_x(self, g: Value) -> Value:
+        return g
+
+    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
+        return x - decision * rational(sympy, self.other)
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(other=0.4), cls(other=-0.7)]
+
+
+class Remainder(Fmod):
+    """x % other for a number `other`."""
+
+    node = "RemainderBackward0"
+    pair: ClassVar[Operation] = RemainderTensor()
+
+
+class Heaviside(Elementwise):
+    """0 below 0, 1 above, `values` at 0. PyTorch has no derivative for it."""
+
+    node = "NotImplemented"
+
+    def forward(self, x: Value, values: Value) -> Value:
+        return np.heaviside(x, values)
+
+    def decide(self, x: Value, values: Value) -> Value:
+        return np.heaviside(x, values)
+
+    def branch(self, x: Value, values: Value, decision: Any = None) -> Value:
+        return held(decision, x, values)
+
+    def vjp_x(self, g: Value) -> Value:
+        raise AutogradError("derivative for aten::heaviside is not implemented", hint="torch.where(x > 0, 1.0, 0.0) cuts the graph instead")
+
+    vjp_values = vjp_x
+
+    def symbolic(self, sympy: Any, x: Any, values: Any, decision: Any) -> Any:
+        return decision
+
+
+class Copysign(Elementwise):
+    """abs(x) with the sign of y. The derivative in x is 0 at x = 0, as PyTorch; in y it is 0."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.copysign(x, y)
+
+    def decide(self, x: Value, y: Value) -> Value:
+        """-1 where the sign of x changes, else 1."""
+        return 1 - 2 * (np.signbit(x) != np.signbit(y))
+
+    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
+        return x * decision + 0 * y
+
+    def d_x(self, x: Value, out: Value) -> Value:
+        return where(x == 0, 0.0, out / where(x == 0, 1.0, x))
+
+    def d_y(self) -> Value:
+        return False
+
+    def symbolic(self, sympy: Any, x: Any, y: Any, decision: int) -> Any:
+        return x * decision
+
+    def kinks(self, x: Value, y: Value) -> Value:
+        return x
+
+
+class NanToNum(Elementwise):
+    """x with NaN and infinities replaced, by default by 0 and the largest numbers of the dtype. The derivative there is 0."""
+
+    nan: float | None = None
+    posinf: float | None = None
+    neginf: float | None = None
+
+    def forward(self, x: Value) -> Value:
+        return np.nan_to_num(x, nan=0.0 if self.nan is None else self.nan, posinf=self.posinf, neginf=self.neginf)
+
+    def decide(self, x: Value) -> Value:
+        """1 for a finite x, 0 for one that is replaced."""
+        return np.isfinite(x) * 1
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        out: Value = np.where(decision == 0, self.forward(x), x)
+        return out[()]
+
+    def d_x(self, x: Value) -> Value:
+        return isfinite(x)
+
+    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
+        return x if decision else sympy.nan
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(nan=1.5, posinf=2.0, neginf=-2.0)]
+
+
+isfinite: Operation = Isfinite()
+absolute: Operation = Abs()
+sgn: Operation = Sgn()
+_floor_divide: Operation = FloorDivide()
+_fmod: Operation = FmodTensor()
+_remainder: Operation = RemainderTensor()
+
+
+def round_(x: Value, decimals: int = 0) -> Value:
+    """x rounded to `decimals` decimals, halves to even."""
+    return Round(decimals=decimals)(x)
+
+
+def fmod(x: Value, other: Value) -> Value:
+    """The remainder of x / other with the sign of x."""
+    return Fmod(other=other)(x) if isinstance(other, (int, float)) else _fmod(x, other)
+
+
+def remainder(x: Value, other: Value) -> Value:
+    """The remainder of x / other with the sign of other: x % other."""
+    return Remainder(other=other)(x) if isinstance(other, (int, float)) else _remainder(x, other)
+
+
+OPERATIONS = (
+    Sign, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, FloorDivide, DivRounded, FmodTensor, RemainderTensor, Fmod, Remainder, Heaviside,
+    Copysign, NanToNum,
+)  # fmt: skip
+FUNCTIONS = (round_, fmod, remainder)

@@ -1,0 +1,164 @@
+"""Trigonometric functions, their inverses, and angles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.exponential import sqrt
+from gradcli.ops.operation import Elementwise, Operation, Value, rational
+
+
+class Sin(Elementwise):
+    """The sine."""
+
+    def forward(self, x: Value) -> Value:
+        return np.sin(x)
+
+    def d_x(self, x: Value) -> Value:
+        return cos(x)
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.sin(x)
+
+
+class Cos(Elementwise):
+    """The cosine."""
+
+    def forward(self, x: Value) -> Value:
+        return np.cos(x)
+
+    def d_x(self, x: Value) -> Value:
+        return -sin(x)
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.cos(x)
+
+
+class Tan(Elementwise):
+    """The tangent."""
+
+    domain = (-1.3, 1.3)
+
+    def forward(self, x: Value) -> Value:
+        return np.tan(x)
+
+    def d_x(self, out: Value) -> Value:
+        return out * out + 1
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.tan(x)
+
+
+class Asin(Elementwise):
+    """The inverse sine. Domain -1 <= x <= 1, NaN outside; the derivative 1 / sqrt((1 - x)(1 + x)) is infinite at the ends."""
+
+    domain = (-0.9, 0.9)
+
+    def forward(self, x: Value) -> Value:
+        return np.arcsin(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return g / sqrt((1 - x) * (1 + x))
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.asin(x)
+
+
+class Acos(Elementwise):
+    """The inverse cosine. Domain -1 <= x <= 1, NaN outside; the derivative is infinite at the ends."""
+
+    domain = (-0.9, 0.9)
+
+    def forward(self, x: Value) -> Value:
+        return np.arccos(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return -g / sqrt((1 - x) * (1 + x))
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.acos(x)
+
+
+class Atan(Elementwise):
+    """The inverse tangent."""
+
+    def forward(self, x: Value) -> Value:
+        return np.arctan(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return g / (x * x + 1)
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.atan(x)
+
+
+class Atan2(Elementwise):
+    """The angle of the point (y, x), first argument upwards. NaN derivative at the origin, as PyTorch.
+
+    The derivatives y / r**2 and -x / r**2 divide by r twice, so that no square overflows.
+    """
+
+    keeps_all = True
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.arctan2(x, y)
+
+    def d_x(self, x: Value, y: Value) -> Value:
+        r = hypot(x, y)
+        return y / r / r
+
+    def d_y(self, x: Value, y: Value) -> Value:
+        r = hypot(x, y)
+        return -x / r / r
+
+    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
+        return sympy.atan2(x, y)
+
+
+class Hypot(Elementwise):
+    """sqrt(x**2 + y**2) without overflow. NaN derivative at the origin, as PyTorch."""
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.hypot(x, y)
+
+    def d_x(self, x: Value, out: Value) -> Value:
+        return x / out
+
+    def d_y(self, y: Value, out: Value) -> Value:
+        return y / out
+
+    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
+        return sympy.sqrt(x**2 + y**2)
+
+
+class Deg2rad(Elementwise):
+    """x * pi / 180."""
+
+    node = "Deg2RadBackward0"
+    factor = math.pi / 180
+
+    def forward(self, x: Value) -> Value:
+        return np.multiply(x, self.factor)
+
+    def vjp_x(self, g: Value) -> Value:
+        return g * self.factor
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return x * rational(sympy, self.factor)
+
+
+class Rad2deg(Deg2rad):
+    """x * 180 / pi."""
+
+    node = "Rad2DegBackward0"
+    factor = 180 / math.pi
+
+
+sin: Operation = Sin()
+cos: Operation = Cos()
+hypot: Operation = Hypot()
+
+OPERATIONS = (Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Hypot, Deg2rad, Rad2deg)

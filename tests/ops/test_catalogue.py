@@ -1,0 +1,251 @@
+"""Every operation of the package, at every one of its examples: rules, references, replays, dtypes.
+
+Inner products are real: <a, b> = Re sum(conj(a) b), so that complex gradients follow PyTorch's convention.
+"""
+
+from __future__ import annotations
+
+import inspect
+import zlib
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+import gradcli.ops.catalogue  # noqa: F401 (loads every family)
+from gradcli.engine import Tensor, grad
+from gradcli.errors import AutogradError
+from gradcli.ops.operation import Elementwise, Operation
+from gradcli.references import derived
+from gradcli.references.scalar import lift, number
+
+
+def concrete(cls: type[Operation]) -> list[type[Operation]]:
+    found = [cls] if "name" in cls.__dict__ and cls is not Operation and cls.__module__.startswith("gradcli.") else []
+    return found + [c for sub in cls.__subclasses__() for c in concrete(sub)]
+
+
+CLASSES = sorted(set(concrete(Operation)), key=lambda cls: (cls.__module__, cls.__qualname__))
+
+
+class Case:
+    """An operation at arguments: what all tests here are run on."""
+
+    def __init__(self, op: Operation, args: tuple[Any, ...], k: int) -> None:
+        self.op = op
+        self.args = tuple(np.asarray(a)[()] if isinstance(a, (np.ndarray, np.generic)) else a for a in args)
+        self.id = f"{type(op).__module__.rpartition('.')[2]}.{type(op).__name__}-{k}"
+        self.rng = np.random.default_rng(zlib.crc32(self.id.encode()))
+        self.moving = [i for i, a in enumerate(self.args) if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "fc"]
+        self.decision = op.decide(*self.args) if op.decides else None
+        self.complex = any(self.args[i].dtype.kind == "c" for i in self.moving)
+
+    def replay(self, args: Any) -> tuple[Any, ...]:
+        """The floating results with the decision of the example."""
+        return floating(self.op.replay(args, self.decision))
+
+    def direction(self) -> dict[int, Any]:
+        return {i: draw(self.rng, self.args[i]) for i in self.moving}
+
+    def moved(self, direction: dict[int, Any], h: float) -> list[Any]:
+        return [a + h * direction[i] if i in direction else a for i, a in enumerate(self.args)]
+
+    def tensors(self, args: Any = None) -> list[Any]:
+        return [Tensor(np.array(a)[()], True) if i in self.moving else a for i, a in enumerate(self.args if args is None else args)]
+
+    def gradient(self, args: Any, cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients of the moving arguments by the rules, as arrays."""
+        inputs = self.tensors(args)
+        leaves = [inputs[i] for i in self.moving]
+        parts = grad(outputs_of(self.op(*inputs)), leaves, [Tensor(g) for g in cotangents], materialize_grads=True)
+        return tuple(part.value for part in parts)
+
+
+def draw(rng: np.random.Generator, like: Any) -> Any:
+    real = rng.uniform(0.5, 1.5, np.shape(like)) * rng.choice([-1.0, 1.0], np.shape(like))
+    value = real + 1j * rng.normal(size=np.shape(like)) if like.dtype.kind == "c" else real
+    return np.asarray(value, dtype=like.dtype)[()]
+
+
+def floating(out: Any) -> tuple[Any, ...]:
+    return tuple(v for v in (out if isinstance(out, tuple) else (out,)) if np.asarray(v).dtype.kind in "fcO")
+
+
+def outputs_of(out: Any) -> list[Tensor]:
+    return [t for t in (out if isinstance(out, tuple) else (out,)) if t.is_floating]
+
+
+def flat(value: Any) -> Any:
+    """The exact numbers of a result, one after the other."""
+    return np.ravel(np.asarray(value, dtype=object))
+
+
+def inner(a: Any, b: Any) -> float:
+    return float(sum(np.sum(np.conj(x) * y).real for x, y in zip(a, b, strict=True)))
+
+
+def mass(a: Any, b: Any) -> float:
+    """The sum of the absolute terms of an inner product: the scale at which it is rounded."""
+    return float(sum(np.sum(np.abs(x) * np.abs(y)) for x, y in zip(a, b, strict=True))) + 1e-300
+
+
+def cases() -> list[Case]:
+    found = []
+    for cls in CLASSES:
+        if cls.examples.__func__ is not Operation.examples.__func__:
+            rng = np.random.default_rng(zlib.crc32(cls.__name__.encode()))
+            found += [Case(op, args, k) for k, (op, args) in enumerate(cls.examples(rng))]
+    return found
+
+
+CASES = cases()
+SMOOTH = [c for c in CASES if c.op.differentiable and c.moving and c.op.node != "NotImplemented"]
+every_case = pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.id)
+every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda c: f"{c.__module__.rpartition('.')[2]}.{c.__name__}")
+
+
+@every_class
+def test_says_what_it_is(cls: type[Operation]) -> None:
+    assert inspect.getdoc(cls), "an operation has a docstring"
+    if not cls.differentiable:
+        return
+    assert any(type(c.op) is cls for c in CASES), "an operation has examples"
+    if issubclass(cls, Elementwise):
+        assert cls.symbolic is not Elementwise.symbolic or cls.exact is not Operation.exact, "an elementwise operation has a symbolic form"
+    if cls.decides:
+        assert cls.branch is not Operation.branch
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.op.node == "NotImplemented"], ids=lambda c: c.id)
+def test_what_has_no_derivative_in_pytorch_says_so(case: Case) -> None:
+    inputs = case.tensors()
+    out = case.op(*inputs)
+    with pytest.raises(AutogradError, match=r"derivative for aten::\w+ is not implemented"):
+        grad([out], inputs, [Tensor(np.ones(out.shape))])
+
+
+@pytest.mark.parametrize(
+    "case",
+    [c for c in SMOOTH if isinstance(c.op, Elementwise) and type(c.op).symbolic is not Elementwise.symbolic and not c.complex],
+    ids=lambda c: c.id,
+)
+def test_rule_is_the_derivative_that_sympy_finds(case: Case) -> None:
+    place = int(case.rng.integers(np.broadcast(*case.args).size))
+    point = [np.broadcast_to(a, np.broadcast_shapes(*map(np.shape, case.args))).reshape(-1)[place] for a in case.args]
+    options = {"decision": case.op.decide(*point).item()} if case.op.decides else {}
+    symbols = [sympy.Dummy(name, real=True) for name in case.op.arguments]
+    form = sympy.sympify(case.op.symbolic(sympy, *symbols, **options))
+    inputs = [Tensor(np.float64(v), True) for v in point]
+    out = case.op(*inputs)
+    parts = grad([out], inputs, materialize_grads=True)
+    with mpmath.workdps(50):
+        at = [number(v) for v in point]
+        value = sympy.lambdify(symbols, form, modules="mpmath")(*at)
+        assert out.value == pytest.approx(float(value), rel=2e-14, abs=1e-300)
+        for symbol, part in zip(symbols, parts, strict=True):
+            slope = sympy.lambdify(symbols, sympy.diff(form, symbol), modules="mpmath")(*at)
+            assert part.value == pytest.approx(float(slope), rel=4e-14, abs=1e-300)
+
+
+@pytest.mark.parametrize("case", [c for c in SMOOTH if not c.complex], ids=lambda c: c.id)
+def test_rule_is_the_derivative_of_the_exact_form(case: Case) -> None:
+    """Along a random direction, against a central difference at 50 digits, which leaves no error of its own."""
+    direction = case.direction()
+    with mpmath.workdps(50):
+        h = mpmath.mpf(10) ** -20
+        results = []
+        for sign in (1, -1):
+            args = [lift(a)[()] + lift(direction[i])[()] * (sign * h) if i in direction else a for i, a in enumerate(case.args)]
+            out = derived.apply(case.op, tuple(args), case.decision)
+            results.append(floating(out))
+        cotangents = tuple(draw(case.rng, np.zeros(np.shape(v))) for v in results[0])
+        total = mpmath.mpf(0)
+        for g, up, down in zip(cotangents, *results, strict=True):
+            for weight, a, b in zip(np.ravel(g), flat(up), flat(down), strict=True):
+                total += number(weight) * (number(a) - number(b)) / (2 * h)
+        expected = float(total)
+    parts = case.gradient(case.args, cotangents)
+    got = inner(parts, direction.values())
+    assert abs(got - expected) <= 1e-11 * mass(parts, direction.values()) + 1e-13 * abs(expected)
+
+
+@every_case
+def test_rule_is_the_slope_of_forward(case: Case) -> None:
+    """Along a random direction, against central differences of the values, extrapolated."""
+    direction = case.direction()
+    cotangents = tuple(draw(case.rng, np.asarray(v)) for v in case.replay(case.args))
+    slopes = []
+    for h in (1e-3, 5e-4):
+        up, down = case.replay(case.moved(direction, h)), case.replay(case.moved(direction, -h))
+        slopes.append(inner(cotangents, [(a - b) / (2 * h) for a, b in zip(up, down, strict=True)]))
+    expected = (4 * slopes[1] - slopes[0]) / 3
+    parts = case.gradient(case.args, cotangents)
+    for part, i in zip(parts, case.moving, strict=True):
+        assert part.shape == np.shape(case.args[i])
+    assert abs(inner(parts, direction.values()) - expected) <= 1e-6 * (mass(parts, direction.values()) + abs(expected))
+
+
+@every_case
+def test_gradient_can_be_differentiated_again(case: Case) -> None:
+    """By the arguments against differences of the first gradient; by the cotangent, in which every rule is linear."""
+    cotangents = tuple(draw(case.rng, np.asarray(v)) for v in case.replay(case.args))
+    weights = tuple(draw(case.rng, case.args[i]) for i in case.moving)
+    direction = case.direction()
+    inputs = case.tensors()
+    given = [Tensor(g, True) for g in cotangents]
+    leaves = [inputs[i] for i in case.moving]
+    parts = grad(outputs_of(case.op(*inputs)), leaves, given, create_graph=True, materialize_grads=True)
+    assert all(isinstance(part, Tensor) for part in parts)
+    asking = [(part, Tensor(w)) for part, w in zip(parts, weights, strict=True) if part.requires_grad]
+    first = [part.value for part in parts]
+    if not asking:
+        assert all(not np.any(v) for v in first), "a gradient without history is zero"
+        return
+    second = grad([p for p, _ in asking], [*leaves, *given], [w for _, w in asking], materialize_grads=True)
+    by_leaf, by_cotangent = [t.value for t in second[: len(leaves)]], [t.value for t in second[len(leaves) :]]
+    assert inner(by_cotangent, cotangents) == pytest.approx(inner(first, weights), rel=1e-9, abs=1e-9 * mass(first, weights))
+    slopes = []
+    for h in (1e-4, 5e-5):
+        up = case.gradient(case.moved(direction, h), cotangents)
+        down = case.gradient(case.moved(direction, -h), cotangents)
+        slopes.append(inner(weights, [(a - b) / (2 * h) for a, b in zip(up, down, strict=True)]))
+    expected = (4 * slopes[1] - slopes[0]) / 3
+    tolerance = 2e-6 * (mass(by_leaf, direction.values()) + abs(expected)) + 1e-9 * mass(first, weights)
+    assert abs(inner(by_leaf, direction.values()) - expected) <= tolerance
+
+
+@every_case
+def test_batch_is_a_loop_of_replays(case: Case) -> None:
+    rows = [case.moved(case.direction(), 1e-6) for _ in range(3)]
+    choices = [(i,) for i in case.moving] if len(case.moving) > 1 else []
+    for chosen in [*choices, tuple(case.moving)]:
+        lead = [i in chosen for i in range(len(case.args))]
+        args = [np.stack([row[i] for row in rows]) if lead[i] else a for i, a in enumerate(case.args)]
+        got = case.op.batch(args, lead, case.decision)
+        want = [case.op.replay([row[i] if lead[i] else a for i, a in enumerate(case.args)], case.decision) for row in rows]
+        for k, result in enumerate(got if isinstance(got, tuple) else (got,)):
+            expected = np.stack([w[k] if isinstance(w, tuple) else w for w in want])
+            assert result.shape == expected.shape
+            np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("case", [c for c in SMOOTH if not c.complex], ids=lambda c: c.id)
+def test_float32_stays_float32(case: Case) -> None:
+    if "dtype" in case.op.parameters:
+        pytest.skip("the result has the dtype asked for")
+    small = [np.asarray(a, dtype=np.float32)[()] if i in case.moving else a for i, a in enumerate(case.args)]
+    inputs = case.tensors(small)
+    outputs = outputs_of(case.op(*inputs))
+    exact = case.replay([np.asarray(a, dtype=np.float64)[()] if i in case.moving else a for i, a in enumerate(small)])
+    for out, value in zip(outputs, exact, strict=True):
+        assert out.dtype == np.float32
+        np.testing.assert_allclose(out.value, value, rtol=2e-5, atol=2e-5 * np.max(np.abs(value), initial=0))
+    cotangents = tuple(draw(case.rng, out.value) for out in outputs)
+    parts = grad(outputs, [inputs[i] for i in case.moving], [Tensor(g) for g in cotangents], materialize_grads=True)
+    doubled = [a.astype(np.float64) if i in case.moving else a for i, a in enumerate(small)]
+    wide = case.gradient(doubled, tuple(np.float64(g) for g in cotangents))
+    for part, expected in zip(parts, wide, strict=True):
+        assert part.dtype == np.float32
+        np.testing.assert_allclose(part.value, expected, rtol=1e-4, atol=1e-4 * np.max(np.abs(expected), initial=0))
