@@ -2,8 +2,11 @@
 
 from gradcli.engine.backward import backward, grad
 from gradcli.engine.function import Function
+from gradcli.engine.items import setitem
 from gradcli.engine.mode import enable_grad, no_grad, set_grad_enabled
 from gradcli.engine.node import AccumulateGrad, Node, OperationNode
 from gradcli.engine.tensor import Tensor
 
-__all__ = ["AccumulateGrad", "Function", "Node", "OperationNode", "Tensor", "backward", "enable_grad", "grad", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "AccumulateGrad", "Function", "Node", "OperationNode", "Tensor", "backward", "enable_grad", "grad", "no_grad", "set_grad_enabled", "setitem",
+]  # fmt: skip

@@ -253,11 +253,10 @@ def route(x: Any, index: Any, *, alone: bool = True) -> Route:
         elif _is_int(item):
             x = select(x, axis, integer(item))
         else:
-            if isinstance(item, (bool, np.bool_)) or np.ndim(raw(item)) == 0:
+            item = np.asarray(item) if isinstance(item, (bool, np.bool_)) else _array(item)
+            if item.ndim == 0:
                 x = Unsqueeze(dim=axis - x.ndim - 1)(x)
-                item = np.reshape(np.asarray(raw(item)), (1,))
-            else:
-                item = _array(item)
+                item = np.reshape(raw(item), (1,))
             arrays[axis] = item
             axis += raw(item).ndim if raw(item).dtype.kind == "b" else 1
     if not arrays:

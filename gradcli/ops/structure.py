@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import ShapeError
 from gradcli.ops.operation import Operation, Structural, Value
 
 
@@ -95,7 +96,13 @@ class Copy(Structural):
     node = "CopyBackwards"
 
     def forward(self, x: Value, y: Value) -> Value:
-        return np.broadcast_to(np.asarray(y).astype(x.dtype, copy=False) if x.dtype.kind != "O" else y, np.shape(x)).copy()
+        y = np.asarray(y)
+        if y.shape != np.shape(x) and not (y.ndim <= np.ndim(x) and all(n in (1, m) for n, m in zip(y.shape[::-1], np.shape(x)[::-1]))):
+            raise expansion_error(np.shape(x), y.shape)
+        return np.broadcast_to(y.astype(written_dtype(x, y), copy=False), np.shape(x)).copy()
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(*with_lead(args, lead))
 
     def vjp_x(self, g: Value) -> Value:
         return None
@@ -109,4 +116,79 @@ class Copy(Structural):
         yield cls(), (rng.normal(size=(2, 3)), rng.normal(size=(3,)))
 
 
-OPERATIONS = (Expand, Copy)
+def written_dtype(x: Value, y: Value) -> Any:
+    """The dtype of x, unless what is written cannot be held by it: high-precision and complex values stay what they are."""
+    x_dtype, y_dtype = np.asarray(x).dtype, np.asarray(y).dtype
+    return np.result_type(x_dtype, y_dtype) if y_dtype.kind in "cO" else x_dtype
+
+
+def with_lead(args: Sequence[Value], lead: Sequence[bool]) -> tuple[Value, Value]:
+    """x and y, which is written over x, both with the leading axis, and y with as many axes as x."""
+    (x, y), (x_lead, y_lead) = args, lead
+    rows = len(x) if x_lead else len(y)
+    x = x if x_lead else np.broadcast_to(x, (rows, *np.shape(x)))
+    if y_lead:
+        y = np.reshape(y, (rows, *(1,) * (np.ndim(x) - np.ndim(y)), *np.shape(y)[1:]))
+    return x, y
+
+
+def expansion_error(target: tuple[int, ...], shape: tuple[int, ...]) -> ShapeError:
+    """PyTorch's message for a shape that cannot be repeated to another."""
+    if len(shape) > len(target):
+        return ShapeError(
+            f"The number of sizes provided ({len(target)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)}): shape {list(shape)} doesn't fit into shape {list(target)}"
+        )
+    place = next(k for k in range(-len(shape), 0) if shape[k] not in (1, target[k]))
+    return ShapeError(
+        f"The expanded size of the tensor ({target[place]}) must match the existing size ({shape[place]}) at non-singleton dimension "
+        f"{place + len(target)}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+    )
+
+
+class Fill(Structural):
+    """The number y everywhere in place of x: what `fill_` and x[...] = y write. `form` numbers PyTorch's spellings."""
+
+    node = "FillBackward2"
+    form: int = 2
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = f"FillBackward{self.form}"
+
+    def forward(self, x: Value, y: Value) -> Value:
+        if np.ndim(y):
+            raise ShapeError(f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(y)} dimensions.")
+        return np.full(np.shape(x), y, written_dtype(x, y))
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        x, y = with_lead(args, lead)
+        return np.array(np.broadcast_to(y, np.shape(x)), written_dtype(x, y))
+
+    def vjp_x(self, g: Value) -> Value:
+        return None
+
+    def vjp_y(self, g: Value, y_dtype: Any) -> Value:
+        g = SumTo(shape=())(g)
+        return g if g.dtype == y_dtype else To(dtype=y_dtype)(g)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        yield cls(), (rng.normal(size=(2, 3)), rng.normal(size=()))
+
+
+class Zero(Structural):
+    """Zeros in place of x: what `zero_` writes."""
+
+    def forward(self, x: Value) -> Value:
+        return np.zeros_like(x)
+
+    def vjp_x(self, g: Value) -> Value:
+        return None
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        yield cls(), (rng.normal(size=(2, 3)),)
+
+
+OPERATIONS = (Expand, Copy, Fill, Zero)
