@@ -42,8 +42,9 @@ def check(
     debug: options.Debug = False,
     limits: Limits = Limits(),
 ) -> ExitStatus:
-    """Check the gradients of files against symbolic derivatives and finite differences.
+    """Check gradients against two references.
 
+    Each file is run, its gradients taken by autograd and held against symbolic derivatives and finite differences.
     Exit status: 0 all passed, 1 a gradient or an assertion failed, 2 a file could not be checked, 5 nothing to check.
     """
     chosen = formats.find(format)

@@ -18,9 +18,13 @@ from gradcli.commands.output import say
 from gradcli.commands.telling import Told
 from gradcli.errors import ExitStatus, GradcliError
 from gradcli.interpreter.limits import Limits
-from gradcli.report.errors import error_text, printable
+from gradcli.report.errors import error_text
+from gradcli.report.text import printable
 
 Command = Callable[..., ExitStatus]
+
+PREFIX = "max_"
+"""Keeps the parameters of the limits apart from those of the commands."""
 
 
 def entry(command: Command) -> Command:
@@ -31,7 +35,7 @@ def entry(command: Command) -> Command:
     @functools.wraps(command)
     def run(*, debug: bool = False, **options: Any) -> ExitStatus:
         if limited:
-            options["limits"] = Limits(**{limit.name: options.pop(limit.name) for limit in fields(Limits)})
+            options["limits"] = Limits(**{limit.name: options.pop(PREFIX + limit.name) for limit in fields(Limits)})
         if "debug" in signature.parameters:
             options["debug"] = debug
         return guarded(lambda: command(**options), debug=debug)
@@ -45,7 +49,7 @@ def entry(command: Command) -> Command:
 
 
 def _limit_parameters() -> list[inspect.Parameter]:
-    return [_option(limit.name, limit.default, _limit_annotation(limit.metadata, type(limit.default))) for limit in fields(Limits)]
+    return [_option(PREFIX + limit.name, limit.default, _limit_annotation(limit.metadata, type(limit.default))) for limit in fields(Limits)]
 
 
 def _limit_annotation(metadata: Any, kind: type) -> Any:

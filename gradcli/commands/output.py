@@ -11,17 +11,17 @@ from pathlib import Path
 from gradcli.errors import UsageError
 
 
-def emit(text: str, out: str | None, *, machine: bool = False) -> None:
+def emit(result: str | bytes, out: str | None, *, machine: bool = False) -> None:
     """Write the result to `out`, or to standard output; what is made for machines is always UTF-8."""
     if out is not None:
-        write(out, text)
-    elif machine and hasattr(sys.stdout, "buffer"):
+        write(out, result)
+    elif isinstance(result, str) and not machine:
+        sys.stdout.write(result)
         sys.stdout.flush()
-        sys.stdout.buffer.write(encoded(text))
-        sys.stdout.buffer.flush()
     else:
-        sys.stdout.write(text)
         sys.stdout.flush()
+        sys.stdout.buffer.write(encoded(result))
+        sys.stdout.buffer.flush()
 
 
 def say(text: str) -> None:
@@ -30,19 +30,19 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def encoded(text: str) -> bytes:
+def encoded(result: str | bytes) -> bytes:
     """UTF-8; a byte of a file name that is no text is spelled `\\udcXX`, which JSON understands."""
-    return text.encode("utf-8", "backslashreplace")
+    return result if isinstance(result, bytes) else result.encode("utf-8", "backslashreplace")
 
 
-def write(path: str, text: str) -> None:
+def write(path: str, result: str | bytes) -> None:
     """Replace a file in one step; UsageError where that cannot be done. A device or a pipe is written to as it is."""
     try:
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
-            target.write_bytes(encoded(text))
+            target.write_bytes(encoded(result))
         else:
-            _replace(target, encoded(text))
+            _replace(target, encoded(result))
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot write {path}: {reason}", hint="is the folder there, and may it be written to?", code="G105") from error

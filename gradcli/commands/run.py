@@ -32,9 +32,9 @@ def run(
     format: FormatOption = ErrorFormat.TEXT,
     limits: Limits = Limits(),
 ) -> ExitStatus:
-    """Run a file as a program and print exactly what it prints.
+    """Run a file as a program.
 
-    Exit status: 0, or 2 where the program fails; what it had printed stays.
+    Exactly what it prints is printed. Exit status: 0, or 2 where the program fails; what it had printed stays.
     """
     overrides = dict(options.assignments(set))
     source = read(file, limits)

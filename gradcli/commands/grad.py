@@ -1,0 +1,52 @@
+"""`gradcli grad FILE`: d(output)/d(wrt), as `autograd.grad` computes it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gradcli.commands import options, terminal
+from gradcli.commands.inputs import read
+from gradcli.commands.output import emit
+from gradcli.commands.telling import telling
+from gradcli.errors import ExitStatus
+from gradcli.interpreter.limits import Limits
+
+FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")]
+
+
+def grad(
+    file: options.File,
+    output: options.Output = None,
+    wrt: options.Wrt = None,
+    grad_outputs: options.GradOutputs = None,
+    order: options.Order = None,
+    seed: options.Seed = 0,
+    set: options.Set = None,
+    format: FormatOption = "text",
+    out: options.Out = None,
+    verbose: options.Verbose = False,
+    limits: Limits = Limits(),
+) -> ExitStatus:
+    """Print d(output)/d(wrt).
+
+    The gradient is weighted by --grad-outputs. Without options: the last variable that requires grad, with respect to every leaf that does. From the second order
+    on, each derivative is that of the sum of the one before.
+    """
+    overrides = dict(options.assignments(set))
+    source = read(file, limits)
+
+    from gradcli.commands import derivatives, selection
+    from gradcli.report.grads import Gradients, render
+
+    with telling(source):
+        done = selection.run(source, seed=seed, overrides=overrides, limits=limits)
+        chosen = selection.select(done, output, wrt, grad_outputs)
+        grads = {name: derivatives.gradient(chosen, leaf, order or 1) for name, leaf in chosen.leaves.items()}
+    weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
+    found = Gradients("grad", source.path, chosen.name, weights, order or 1, grads)
+    view = terminal.view(options.Color.NEVER, verbose=verbose, to_file=out is not None)
+    emit(render(found, format, view), out, machine=format == "json")
+    return ExitStatus.PASSED
+

@@ -1,0 +1,109 @@
+"""What `grad`, `backward` and `graph` work on: a run of the file, an output of it, leaves, and weights of the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gradcli.commands.output import say
+from gradcli.engine.tensor import Tensor, tensor
+from gradcli.errors import GradcliError, SourceErrors, UsageError
+from gradcli.graph.naming import scope_names
+from gradcli.interpreter import Run, run_file
+from gradcli.interpreter.limits import Limits
+from gradcli.syntax import Source
+from gradcli.syntax.spelling import did_you_mean
+
+
+@dataclass(frozen=True)
+class Selection:
+    """`leaves` by the name that the file gives them, in its order; `grad_outputs` None where the output stands alone."""
+
+    run: Run
+    name: str
+    output: Tensor
+    leaves: dict[str, Tensor]
+    grad_outputs: Tensor | None
+
+
+def run(source: Source, *, seed: int, overrides: dict[str, str], limits: Limits) -> Run:
+    """The file run to its end, its printing dropped; raises the error that ended it before."""
+    done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=True)
+    if done.error is not None:
+        raise done.error
+    for item in done.asserts:
+        if not item.holds:
+            say(f"{source.path}:{item.span.line}: note: this assertion failed{f': {item.message}' if item.message else ''}")
+    return done
+
+
+def select(done: Run, output: str | None, wrt: list[str] | None, grad_outputs: str | None) -> Selection:
+    """The options' choice; without options the last variable that requires grad, and every leaf that does."""
+    name = output if output is not None else last_output(done)
+    chosen = named(done, name, "--output")
+    if not chosen.requires_grad:
+        raise UsageError(f"--output {name}: it requires no grad", hint="no operation on the way to it takes a leaf that does", code="G107")
+    leaves = {leaf: named(done, leaf, "--wrt") for leaf in wrt} if wrt else all_leaves(done)
+    for leaf, value in leaves.items():
+        if not value.requires_grad:
+            raise UsageError(f"--wrt {leaf}: it requires no grad", hint="create it with requires_grad=True", code="G107")
+    return Selection(done, name, chosen, leaves, None if grad_outputs is None else weights(done, grad_outputs, chosen))
+
+
+def last_output(done: Run) -> str:
+    """The variable that was bound last to a tensor that requires grad."""
+    names = [name for name, value in done.scope.items() if isinstance(value, Tensor) and value.requires_grad]
+    if not names:
+        hint = "create a leaf with requires_grad=True, and compute with it"
+        raise UsageError(f"{done.tree.source.path}: nothing to differentiate", hint=hint, code="G107")
+    return names[-1]
+
+
+def all_leaves(done: Run) -> dict[str, Tensor]:
+    """Every leaf that requires grad and has a name, also one inside a list or dict."""
+    names = scope_names(done.scope)
+    found: dict[str, Tensor] = {}
+    for value in done.scope.values():
+        for item in value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else [value]:
+            if isinstance(item, Tensor) and item.requires_grad and item.is_leaf:
+                found.setdefault(names[id(item)], item)
+    return found
+
+
+def named(done: Run, text: str, option: str) -> Tensor:
+    """The tensor that an option names: a variable, or an expression such as `layers[0]`."""
+    if text.isidentifier():
+        if text not in done.scope:
+            hint = did_you_mean(text, done.scope) or f"the file has {', '.join(done.scope) or 'no variables'}"
+            raise UsageError(f"{option} {text}: the file has no such variable", hint=hint, code="G107")
+        value = done.scope[text]
+    else:
+        value = evaluated(done, text, option)
+    if not isinstance(value, Tensor):
+        raise UsageError(f"{option} {text}: not a tensor", code="G107")
+    return value
+
+
+def weights(done: Run, text: str, output: Tensor) -> Tensor:
+    """The value of --grad-outputs as a tensor of the output's dtype; numbers and nested lists are taken too."""
+    value = evaluated(done, text, "--grad-outputs")
+    if not isinstance(value, Tensor):
+        try:
+            value = tensor(value, dtype=output.dtype)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise UsageError(f"--grad-outputs {text}: {error}", code="G107") from error
+    if value.shape != output.shape:
+        shapes = f"shape {list(value.shape)}, and the output has {list(output.shape)}"
+        raise UsageError(f"--grad-outputs {text}: {shapes}", hint="both must be the same", code="G107")
+    return value
+
+
+def evaluated(done: Run, text: str, option: str) -> Any:
+    try:
+        return done.evaluate(text)
+    except GradcliError as error:
+        first = error.errors[0] if isinstance(error, SourceErrors) else error
+        raise UsageError(f"{option} {text}: {first.message}", hint=first.hint, code="G107") from error
+
+
+
