@@ -24,34 +24,42 @@ class BudgetExceeded(Exception):
 
 
 class Tape:
-    """For each number, in order of creation, its (parent's place, partial derivative) pairs."""
+    """For each number, in order of creation, its (parent's place, partial derivative) pairs and its size as a float."""
 
     def __init__(self, budget: int) -> None:
         self.entries: list[tuple[Any, ...]] = []
+        self.values: list[float] = []
         self.budget = budget
 
-    def add(self, parents: tuple[Any, ...]) -> int:
+    def add(self, value: Any, parents: tuple[Any, ...]) -> int:
         """The place of a new number. Raises BudgetExceeded."""
         if len(self.entries) >= self.budget:
             raise BudgetExceeded
         self.entries.append(parents)
+        self.values.append(to_float(value))
         return len(self.entries) - 1
 
-    def sweep(self, seeds: Iterable[tuple[int, Any]]) -> list[Any]:
-        """The derivative of the seeded sum with respect to every number: one walk down the tape.
+    def sweep(self, seeds: Iterable[tuple[int, Any]]) -> tuple[list[Any], list[Any]]:
+        """The derivative of the seeded sum by every number, in one walk down the tape; and the same with all terms positive.
 
-        An edge whose adjoint is exactly 0 is skipped, so that 0 * inf never arises where nothing selects it.
+        An edge whose adjoint is exactly 0 is skipped, so that 0 * inf never arises where nothing selects it. The second
+        list (floats) bounds the size of what cancels in the first.
         """
         adjoint: list[Any] = [ZERO] * len(self.entries)
+        gross = [0.0] * len(self.entries)
         for place, weight in seeds:
             adjoint[place] += weight
+            gross[place] += abs(to_float(weight))
         entries = self.entries
         for place in range(len(entries) - 1, -1, -1):
             a = adjoint[place]
-            if a:
+            size = gross[place]
+            if a or size:
                 for parent, partial in entries[place]:
-                    adjoint[parent] += a * partial
-        return adjoint
+                    if a:
+                        adjoint[parent] += a * partial
+                    gross[parent] += size * abs(to_float(partial))
+        return adjoint, gross
 
 
 def number(value: Any) -> Any:
@@ -77,7 +85,7 @@ class Scalar:
     def __init__(self, value: Any, tape: Tape | None = None, parents: tuple[Any, ...] | None = None) -> None:
         self.value = value
         self.tape = tape
-        self.place = -1 if tape is None or parents is None else tape.add(parents)
+        self.place = -1 if tape is None or parents is None else tape.add(value, parents)
 
     @staticmethod
     def __operation__(op: Operation, args: tuple[Any, ...]) -> Any:

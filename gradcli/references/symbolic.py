@@ -11,73 +11,125 @@ import numpy as np
 
 from gradcli.engine.trace import Record
 from gradcli.references.derived import apply
-from gradcli.references.estimate import Estimate, NoAnswer
+from gradcli.references.difference import as_float
+from gradcli.references.estimate import NoAnswer
 from gradcli.references.path import Path
-from gradcli.references.scalar import DIGITS, BudgetExceeded, Scalar, Tape, lift, number
+from gradcli.references.scalar import DIGITS, BudgetExceeded, Scalar, Tape, lift, number, to_float
 
 BUDGET = 200_000
 """Scalar operations that the tape may hold unless told otherwise."""
 
 
 class Exact:
-    """The output at 50 digits, and how to differentiate it: made once for a target, asked for each input."""
+    """The output at 50 digits, and how to differentiate it: made once for a target, asked for each input.
 
-    def __init__(self, path: Path, budget: int = BUDGET, digits: int = DIGITS) -> None:
+    `kinked` are the records whose operation has a switch exactly at its argument. With `sides` set, those
+    records take the branch on one side of it (+1 or -1) instead of the convention.
+    """
+
+    def __init__(self, path: Path, budget: int = BUDGET, digits: int = DIGITS, side: int = 0) -> None:
         self.path = path
+        self.budget = budget
         self.digits = digits
+        self.side = side
         self.tape = Tape(budget)
-        self.missing: str | None = None
+        self.kinked: list[Record] = []
+        self.found: dict[int | None, list[tuple[np.ndarray, np.ndarray]]] = {}
+        self.beyond: dict[int | None, list[list[np.ndarray]]] = {}
         with mpmath.workdps(digits):
-            self.variables = [[lift(r.value, self.tape) for r in records] for records in path.inputs]
+            self.variables = [[lift(as_float(r.value), self.tape) for r in records] for records in path.inputs]
             try:
-                self.output = np.asarray(path.replay(self.variables, self.step), dtype=object)
+                self.output = np.asarray(path.replay(self.variables, self.step, as_float), dtype=object)
             except BudgetExceeded:
                 raise NoAnswer(f"more than {budget} scalar operations") from None
 
     def step(self, record: Record, args: list[Any]) -> Any:
-        assert record.op is not None
-        reason = getattr(record.op, "no_exact", None)
+        op = record.op
+        assert op is not None
+        reason = getattr(op, "no_exact", None)
         if reason:
-            raise NoAnswer(f"{record.op.name}: {reason}")
-        return apply(record.op, tuple(args), record.decision)
+            raise NoAnswer(f"{op.name}: {reason}")
+        decision = record.decision
+        if op.decides:
+            values = [a.value if isinstance(a, Record) else a for a in record.inputs]
+            at_kink = kink_mask(record, values)
+            if at_kink is not None:
+                self.kinked.append(record)
+                if self.side:
+                    decision = beyond(record, values, at_kink, self.side)
+        return apply(op, tuple(args), decision)
 
-    def value(self) -> np.ndarray:
-        """The output, rounded to float64."""
-        return np.array([float(v) for v in self.output.flat]).reshape(self.output.shape)
+    def derivative(self, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(value, gross size of the terms) for each input: weighted, or a Jacobian of output shape + input shape."""
+        key = None if weights is None else id(weights)
+        if key not in self.found:
+            self.found[key] = self._derivative(weights)
+        return self.found[key]
 
-    def gradients(self, weights: np.ndarray) -> list[list[Any]]:
-        """d(sum(weights * output))/d(input) for each input: flat lists of mpf numbers."""
+    def _derivative(self, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        shapes = [np.shape(records[0].value) for records in self.path.inputs]
+        if weights is not None:
+            return [(rounded(v, s), rounded(g, s)) for (v, g), s in zip(self.sweep(weights), shapes)]
+        out_shape = self.output.shape
+        rows = [self.sweep(unit.reshape(out_shape)) for unit in np.eye(math.prod(out_shape))]
+        return [
+            (rounded([v for r in rows for v in r[i][0]], out_shape + s), rounded([v for r in rows for v in r[i][1]], out_shape + s))
+            for i, s in enumerate(shapes)
+        ]
+
+    def sweep(self, weights: np.ndarray) -> list[tuple[list[Any], list[Any]]]:
+        """d(sum(weights * output)) by each input, and the same sum with every term made positive."""
         with mpmath.workdps(self.digits):
             seeds = [(s.place, number(w)) for s, w in zip(self.output.flat, np.asarray(weights).flat) if type(s) is Scalar and s.place >= 0 and w != 0]
-            adjoint = self.tape.sweep(seeds)
-            return [self.total(variables, adjoint) for variables in self.variables]
+            adjoint, gross = self.tape.sweep(seeds)
+            return [(total(variables, adjoint), total(variables, gross)) for variables in self.variables]
 
-    @staticmethod
-    def total(variables: Sequence[np.ndarray], adjoint: list[Any]) -> list[Any]:
-        """The adjoints of one input, summed over its records."""
-        columns = [[adjoint[s.place] for s in variable.flat] for variable in variables]
-        return [sum(parts[1:], parts[0]) for parts in zip(*columns)]
+    def noise(self, weights: np.ndarray) -> float:
+        """The rounding noise of one float64 evaluation of sum(weights * output): eps * sum(abs(adjoint * value))."""
+        with mpmath.workdps(15):
+            seeds = [(s.place, number(w)) for s, w in zip(self.output.flat, np.asarray(weights).flat) if type(s) is Scalar and s.place >= 0]
+            adjoint, _ = self.tape.sweep(seeds)
+            size = sum((abs(float(a)) * abs(v) for a, v in zip(adjoint, self.tape.values) if a), 0.0)
+            return float(np.finfo(np.float64).eps) * size
 
-
-def symbolic(path: Path, weights: np.ndarray | None, budget: int = BUDGET) -> list[Estimate]:
-    """The derivative of the output by each input: weighted with `weights` (output's shape), or as a full Jacobian when None.
-
-    Raises NoAnswer where the program is too large, or holds an operation without an exact form.
-    """
-    exact = Exact(path, budget)
-    shapes = [np.shape(records[0].value) for records in path.inputs]
-    if weights is not None:
-        return [estimate(flat, shape) for flat, shape in zip(exact.gradients(weights), shapes)]
-    out_shape = np.shape(path.output.value)
-    rows = []
-    for k in range(math.prod(out_shape)):
-        unit = np.zeros(math.prod(out_shape))
-        unit[k] = 1.0
-        rows.append(exact.gradients(unit.reshape(out_shape)))
-    return [estimate([v for row in rows for v in row[i]], out_shape + shape) for i, shape in enumerate(shapes)]
+    def beyond_kinks(self, weights: np.ndarray | None) -> list[list[np.ndarray]]:
+        """The derivative by each input on either side of the kinks at the point; empty where there is none."""
+        if not self.kinked:
+            return []
+        key = None if weights is None else id(weights)
+        if key not in self.beyond:
+            sides = [Exact(self.path, self.budget, self.digits, side) for side in (1, -1)]
+            self.beyond[key] = [[value for value, _ in side.derivative(weights)] for side in sides]
+        return self.beyond[key]
 
 
-def estimate(flat: list[Any], shape: tuple[int, ...]) -> Estimate:
-    """Numbers of 50 digits rounded to float64, with half a unit in the last place as error."""
-    value = np.array([float(Scalar(v)) for v in flat], dtype=np.float64).reshape(shape)
-    return Estimate(value, np.spacing(np.abs(value)) / 2, "per-node")
+def kink_mask(record: Record, values: list[Any]) -> np.ndarray | None:
+    """Where a switch of the record's operation lies exactly at its argument; None where nowhere."""
+    distance = record.op.kinks(*values) if record.op is not None else None
+    if distance is None:
+        return None
+    mask = np.asarray(distance) == 0
+    return mask if mask.any() else None
+
+
+NUDGE = 1e-7
+
+
+def beyond(record: Record, values: list[Any], mask: np.ndarray, side: int) -> Any:
+    """The decision just beside the point: the first argument moved up or down (several results of a tie: one after the other)."""
+    assert record.op is not None
+    first = np.asarray(values[0], dtype=float)
+    moved = first + side * NUDGE * np.maximum(1.0, np.abs(first)) * (1 + np.arange(first.size).reshape(first.shape) / max(first.size, 1))
+    decision = record.op.decide(moved, *values[1:])
+    old = np.asarray(record.decision)
+    return np.where(mask, decision, old) if mask.shape == old.shape == np.shape(decision) else decision
+
+
+def total(variables: Sequence[np.ndarray], adjoint: list[Any]) -> list[Any]:
+    """The adjoints of one input, summed over its records."""
+    columns = [[adjoint[s.place] for s in variable.flat] for variable in variables]
+    return [sum(parts[1:], parts[0]) for parts in zip(*columns)]
+
+
+def rounded(flat: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    return np.array([to_float(v) for v in flat], dtype=np.float64).reshape(shape)

@@ -1,0 +1,219 @@
+"""Which gradients of a file are to be judged, taken while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcli.check import target as targets
+from gradcli.check.options import CheckOptions
+from gradcli.check.target import Target
+from gradcli.engine.backward import grad
+from gradcli.engine.mode import state
+from gradcli.engine.tensor import Tensor
+from gradcli.engine.trace import Tracer
+from gradcli.errors import UsageError
+from gradcli.interpreter.program import Program, Run, prepared
+from gradcli.interpreter.recorder import CheckCall, ClaimCall
+from gradcli.syntax.spelling import did_you_mean
+
+
+class Labels:
+    """The names of tensors: what the program bound them to first, else what its variables hold now."""
+
+    def __init__(self, tracer: Tracer, names: dict[str, Any] | None = None) -> None:
+        self.tracer = tracer
+        self.names = {} if names is None else names
+
+    def __call__(self, tensor: Tensor) -> tuple[str, int | None]:
+        """Name and line of a tensor; a tensor without a name goes by its place."""
+        known = self.tracer.labels.get(id(tensor))
+        if known is not None:
+            return known[0], known[1]
+        for name, value in self.names.items():
+            if value is tensor:
+                return name, None
+        record = tensor.trace
+        line = record.span.line if record is not None and record.span is not None else None
+        return (f"line {line}" if line is not None else "output"), line
+
+
+@dataclass
+class Collector:
+    """Takes the targets of check(...) and claim(...) calls at the moment that the program makes them."""
+
+    rng: np.random.Generator
+    targets: list[Target] = field(default_factory=list)
+
+    def check(self, call: CheckCall) -> None:
+        tracer = state.tracer
+        assert tracer is not None
+        if not isinstance(call.output, Tensor):
+            raise TypeError(f"check(): the output must be a Tensor, not {type(call.output).__name__}")
+        label = Labels(tracer)
+        wrt = call.wrt
+        if wrt is None:
+            chosen = [(*label(t), t) for t in targets.leaves_of(call.output)]
+        else:
+            lines = [label(t)[1] if isinstance(t, Tensor) else None for t in wrt]
+            chosen = list(zip(call.names.wrt, lines, wrt))
+        self.targets += make_targets(
+            call.output, call.names.output, chosen, call.grad_outputs, call.span.line, call.order or 1, self.rng
+        )
+
+    def claim(self, call: ClaimCall) -> None:
+        tracer = state.tracer
+        assert tracer is not None
+        for what, value in (("output", call.output), ("leaf", call.leaf)):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"claim(): the {what} must be a Tensor, not {type(value).__name__}")
+        value = targets.numeric(call.value)
+        chosen = [(call.names.wrt[0], Labels(tracer)(call.leaf)[1], call.leaf)]
+        weights = None if call.output.ndim == 0 or value.shape == call.output.shape + call.leaf.shape else np.ones(call.output.shape)
+        (made,) = make_targets(call.output, call.names.output, chosen, weights, call.span.line, 1, self.rng)
+        expected = made.inputs[0].autograd.shape
+        if value.shape != expected:
+            raise ValueError(f"claim(): the value has shape {list(value.shape)}, the gradient has shape {list(expected)}")
+        made.inputs[0].claimed = np.array(value, dtype=np.float64)
+        self.targets.append(made)
+
+
+def make_targets(
+    output: Tensor,
+    name: str,
+    wrt: list[tuple[str, int | None, Any]],
+    grad_outputs: Any,
+    line: int | None,
+    order: int,
+    rng: np.random.Generator,
+) -> list[Target]:
+    """The targets of one request: one, or for a higher order one for each differentiated tensor."""
+    for label, _, tensor in wrt:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{label} is no Tensor: gradients are taken with respect to tensors that require grad")
+        if not tensor.requires_grad:
+            raise RuntimeError(f"{label} does not require grad: create it with requires_grad=True")
+    if not output.requires_grad:
+        raise RuntimeError(f"{name} does not require grad: no operation on the way to it does")
+    weights = weights_of(grad_outputs, output, name)
+    if order == 1:
+        return [targets.make(output, name, wrt, weights, line, 1, rng)]
+    made = []
+    for label, at, tensor in wrt:
+        derivative = differentiate(output, tensor, weights, order - 1)
+        if derivative is not None and derivative.requires_grad:
+            made.append(targets.make(derivative, f"d{order - 1} {name}/d {label}", [(label, at, tensor)], None, line, order, rng))
+    return made
+
+
+def weights_of(grad_outputs: Any, output: Tensor, name: str) -> np.ndarray | None:
+    """grad_outputs as an array of the output's shape. Raises RuntimeError, as PyTorch, for another shape."""
+    if grad_outputs is None:
+        return None
+    weights = np.asarray(targets.numeric(grad_outputs), dtype=output.dtype)
+    if weights.shape != output.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[0] has a shape of torch.Size({list(weights.shape)}) and "
+            f"output[0] has a shape of torch.Size({list(output.shape)}): {name}"
+        )
+    return weights
+
+
+def differentiate(output: Tensor, tensor: Tensor, weights: np.ndarray | None, times: int) -> Tensor | None:
+    """The derivative of (the weighted sum of) the output, taken so often with its graph; None where it vanishes identically."""
+    current: Tensor | None = output
+    for _ in range(times):
+        assert current is not None
+        seed = Tensor(np.ones(current.shape, current.dtype) if weights is None else weights)
+        (current,) = grad([current], [tensor], [seed], create_graph=True, allow_unused=True, own=True)
+        weights = None
+        if current is None or not current.requires_grad:
+            return None
+    return current
+
+
+def collect(program: Program, options: CheckOptions, tracer: Tracer, lift: Any = None) -> tuple[Run, list[Target]]:
+    """Run the program once and take its targets: those of the command line, else check and claim, else its passes, else the last output."""
+    collector = Collector(np.random.default_rng(options.seed))
+    run = program.run(seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, tracer=tracer, lift=lift)
+    if run.error is not None:
+        return run, []
+    with judging(run):
+        return run, choose(run, collector, options)
+
+
+def judging(run: Run) -> Any:
+    """The engine as it was during the run, for gradients that are taken after it."""
+    from gradcli.interpreter.meter import Meter
+    from gradcli.interpreter.warner import Warner
+
+    return resumed(prepared(Meter(run.limits), None, run.tracer, Warner(run.tree.source, None)), run.tracer)
+
+
+class resumed:  # noqa: N801 - a context manager
+    """`prepared`, with the tracer of an earlier run."""
+
+    def __init__(self, context: Any, tracer: Tracer | None) -> None:
+        self.context, self.tracer = context, tracer
+
+    def __enter__(self) -> None:
+        self.context.__enter__()
+        state.tracer, state.keep_graph, state.grad = self.tracer, True, True
+
+    def __exit__(self, *exception: Any) -> Any:
+        return self.context.__exit__(*exception)
+
+
+def choose(run: Run, collector: Collector, options: CheckOptions) -> list[Target]:
+    """The targets in order of precedence (`interfaces.md` of the manual: command line, check and claim, passes, the last output)."""
+    tracer = run.tracer
+    assert tracer is not None
+    label = Labels(tracer, run.scope)
+    if options.output or options.wrt or options.grad_outputs or options.order:
+        return from_options(run, options, label, collector.rng)
+    if collector.targets:
+        return collector.targets
+    passes = [made for made in (targets.from_pass(p, label) for p in tracer.passes) if made is not None]
+    if passes:
+        return passes
+    name = last_output(run)
+    if name is None:
+        return []
+    output = run.scope[name]
+    wrt = [(*label(t), t) for t in targets.leaves_of(output)]
+    return make_targets(output, name, wrt, None, label(output)[1], 1, collector.rng)
+
+
+def last_output(run: Run) -> str | None:
+    """The last top-level variable bound to a tensor that requires grad and is no leaf; else a leaf; None without any."""
+    asking = [name for name, value in run.scope.items() if isinstance(value, Tensor) and value.requires_grad]
+    results = [name for name in asking if not run.scope[name].is_leaf]
+    return results[-1] if results else (asking[-1] if asking else None)
+
+
+def from_options(run: Run, options: CheckOptions, label: Labels, rng: np.random.Generator) -> list[Target]:
+    """The target that the command line asks for. Raises UsageError for names that the file does not bind."""
+    name = options.output or last_output(run)
+    if name is None:
+        return []
+    output = variable(run, name, "--output")
+    wrt = [(n, label(t)[1], t) for n, t in ((n, variable(run, n, "--wrt")) for n in options.wrt)]
+    if not wrt:
+        wrt = [(*label(t), t) for t in targets.leaves_of(output)]
+    weights = run.evaluate(options.grad_outputs) if options.grad_outputs else None
+    return make_targets(output, name, wrt, weights, label(output)[1], options.order or 1, rng)
+
+
+def variable(run: Run, name: str, option: str) -> Tensor:
+    """A tensor by the name of its top-level variable."""
+    value = run.scope.get(name)
+    if value is None:
+        tensors = [n for n, v in run.scope.items() if isinstance(v, Tensor)]
+        raise UsageError(f"{option} {name}: the file binds no variable of that name", hint=did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}", code="G104")
+    if not isinstance(value, Tensor):
+        raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G104")
+    return value
+
+

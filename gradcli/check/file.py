@@ -1,0 +1,238 @@
+"""Checking one file: run it, take its gradients, ask the references, judge, and say what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from gradcli.check import collect as collecting
+from gradcli.check.blame import blame
+from gradcli.check.functions import Fault, check_functions
+from gradcli.check.judge import Judge, Judgement, rank
+from gradcli.check.nonfinite import origins
+from gradcli.check.opinions import Opinion, Witness
+from gradcli.check.options import CheckOptions
+from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
+from gradcli.check.target import Target
+from gradcli.engine.trace import Tracer
+from gradcli.errors import GradcliError, UsageError
+from gradcli.interpreter.faults import program_error
+from gradcli.interpreter.program import Program, Run
+from gradcli.references.scalar import DIGITS, lift, lowered
+from gradcli.syntax.parser import Tree, parse
+from gradcli.syntax.source import Source
+
+def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult:
+    """Everything that a check finds in one file; a mistake of its author is in the result, never raised.
+
+    Reads the file at `path` unless its text is given.
+    """
+    began = time.perf_counter()
+    result = FileResult(path, "pass", False)
+    try:
+        source = result.source = read(path) if text is None else Source(path, text)
+        tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
+        result.expected = tree.directives.expect
+        examine(result, tree, options)
+    except GradcliError as error:
+        result.error = error
+    if result.error is not None:
+        result.status, result.failing = "error", True
+    if result.expected is not None:
+        result.met = result.status == result.expected
+    result.seconds = time.perf_counter() - began
+    return result
+
+
+def read(path: str) -> Source:
+    """The source of a file. Raises UsageError when it cannot be read or is not UTF-8."""
+    try:
+        return Source.decode(path, Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", code="G103") from None
+
+
+def examine(result: FileResult, tree: Tree, options: CheckOptions) -> None:
+    """Fill in what running and judging the file gives."""
+    if not tree.module.body:
+        raise UsageError("the file is empty: there is nothing to check", hint="write an expression, e.g. x = tensor(2., requires_grad=True); y = x**2", code="G103")
+    program = Program(tree, options.limits)
+    tracer = Tracer()
+    surrogates = tree.directives.surrogates
+    run, targets = guarded(collecting.collect, program, options, tracer)
+    result.asserts = [AssertResult(a.span.line, "pass" if a.holds else "fail", a.message or a.source) for a in run.asserts]
+    if run.error is not None:
+        result.error = run.error
+        return
+    with collecting.judging(run):
+        functions, faults = check_functions(tracer.calls, surrogates, options.symbolic_budget, options.seed)
+        result.functions = functions
+        exact = Rerun(program, options)
+        result.targets = [judge_target(t, k, exact, tracer, faults, tree, options) for k, t in enumerate(targets)]
+    settle(result, options.strict)
+
+
+def guarded(function: Any, *args: Any) -> tuple[Run, list[Target]]:
+    """Call; what a user's request runs into is a ProgramError."""
+    try:
+        found: tuple[Run, list[Target]] = function(*args)
+    except GradcliError:
+        raise
+    except Exception as error:
+        told = program_error(error)
+        if told is None:
+            raise
+        raise told from error
+    return found
+
+
+class PassesOnly(Tracer):
+    """Notes backward passes, follows nothing."""
+
+    @property
+    def following(self) -> bool:
+        return False
+
+
+class Rerun:
+    """The whole program run once more at 50 digits, on demand: the engine's own rules without rounding."""
+
+    def __init__(self, program: Program, options: CheckOptions) -> None:
+        self.program = program
+        self.options = options
+        self.targets: list[Target] | None = None
+        self.failed = False
+
+    def gradient(self, target: int, position: int) -> np.ndarray | None:
+        """The gradient of one input as the engine derives it at 50 digits; None where the program does not run so."""
+        if self.targets is None and not self.failed:
+            try:
+                with mpmath.workdps(DIGITS):
+                    run, self.targets = collecting.collect(self.program, self.options, PassesOnly(), lift)
+                self.failed = run.error is not None
+            except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
+                self.failed = True
+        if self.failed or self.targets is None or target >= len(self.targets):
+            return None
+        inputs = self.targets[target].inputs
+        return np.asarray(lowered(np.asarray(inputs[position].autograd)), dtype=float) if position < len(inputs) else None
+
+
+def judge_target(
+    target: Target, number: int, exact: Rerun, tracer: Tracer, faults: Sequence[Fault], tree: Tree, options: CheckOptions
+) -> TargetResult:
+    """One target judged: every input against its references, notes, and the blame when it failed."""
+    witness = Witness(target.inputs, options.symbolic_budget, tracer.calls)
+    opinions = [witness.opinion(k) for k in range(len(target.inputs))]
+    judgements = [judge_input(target, number, k, opinions[k], witness, exact) for k in range(len(target.inputs))]
+    inputs = [input_result(target, k, opinions[k], judgements[k], options.strict) for k in range(len(target.inputs))]
+    worst = max(((rank(i.status, bool(i.failing.any())), i.status) for i in inputs), default=(0.0, "pass"))[1]
+    notes = [*target.notes, *gather_notes(target, judgements, opinions, tracer)]
+    result = TargetResult(
+        target.output, target.line, target.value.shape, target.value, target.grad_outputs, target.order, worst,  # type: ignore[arg-type]
+        any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes,
+    )  # fmt: skip
+    if worst == "fail":
+        result.blame = blame(target, faults, tree.module, options.symbolic_budget)
+    if any((i.verdicts == "nan").any() for i in inputs):
+        exists = any(bool(((i.verdicts == "nan") & i.failing).any()) for i in inputs)
+        result.notes += origins(target.roots, [t.record for i in target.inputs for t in i.terms], exists)
+    return result
+
+
+def judge_input(target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun) -> Judgement:
+    """The verdicts on one input; differences are sharpened first where they alone speak or seem to contradict."""
+    item = target.inputs[position]
+    given = item.autograd if item.claimed is None else item.claimed
+    if opinion.difference is not None:
+        doubtful = suspicious(np.asarray(given, dtype=float), opinion)
+        if doubtful.size and (target.grad_outputs is not None or target.value.ndim == 0):
+            witness.refine(position, opinion.difference, doubtful)
+
+    def rederive() -> np.ndarray | None:
+        return None if item.claimed is not None else exact.gradient(number, position)
+
+    def arbiter(elements: np.ndarray) -> np.ndarray:
+        return witness.arbitrate(position, elements)
+
+    return Judge(given, opinion, item.dtype, rederive, arbiter).judge()
+
+
+def suspicious(given: np.ndarray, opinion: Opinion) -> np.ndarray:
+    """The (flat) elements whose quick difference is not good enough."""
+    assert opinion.difference is not None
+    value, bar = opinion.difference.value, opinion.difference.error
+    off = ~(np.abs(value - given) <= 10 * bar + 1e-9 * np.abs(given))
+    wide = ~(bar <= 1e-6 * np.abs(value)) & (np.abs(value) > 0)
+    alone = np.ones(given.shape, bool) if opinion.symbolic is None else ~np.isfinite(opinion.symbolic.value)
+    return np.flatnonzero(off | (alone & wide))
+
+
+def input_result(target: Target, position: int, opinion: Opinion, judgement: Judgement, strict: bool) -> InputResult:
+    """The judgement with all the numbers that a report shows."""
+    item = target.inputs[position]
+    given = np.asarray(item.autograd if item.claimed is None else item.claimed, dtype=float)
+    truth = opinion.symbolic.value if opinion.symbolic is not None else (opinion.difference.value if opinion.difference is not None else None)
+    absolute, relative = errors(given, truth)
+    failing = judgement.failing | (judgement.verdicts != "pass") if strict else judgement.failing
+    ulps = judgement.ulps
+    finite = ulps[np.isfinite(ulps)] if ulps is not None else np.zeros(0)
+    symbolic = None if opinion.symbolic is None else opinion.symbolic.value
+    slope = None if opinion.difference is None else opinion.difference.value
+    bar = None if opinion.difference is None else opinion.difference.error
+    return InputResult(
+        item.name, item.line, item.shape, judgement.status, np.asarray(item.autograd), symbolic, slope, bar,  # type: ignore[arg-type]
+        judgement.verdicts, failing, judgement.error, ulps, item.claimed, absolute, relative, float(finite.max()) if finite.size else None,
+    )  # fmt: skip
+
+
+def errors(given: np.ndarray, truth: np.ndarray | None) -> tuple[float, float]:
+    """The largest absolute and relative error over the elements where both are finite."""
+    if truth is None:
+        return 0.0, 0.0
+    both = np.isfinite(given) & np.isfinite(truth)
+    off = np.abs(given[both] - truth[both])
+    size = np.abs(truth[both])
+    relative = np.divide(off, size, out=np.where(off > 0, np.inf, 0.0), where=size > 0)
+    return float(off.max(initial=0.0)), float(relative.max(initial=0.0))
+
+
+def method(opinions: Sequence[Opinion], which: str) -> str:
+    """What a report says of a reference: the word of its method, or "none: why"."""
+    for opinion in opinions:
+        why = opinion.why_no_symbolic if which == "symbolic" else opinion.why_no_difference
+        if why:
+            return f"none: {why}"
+    return "per-node" if which == "symbolic" else "full"
+
+
+def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequence[Opinion], tracer: Tracer) -> list[Note]:
+    """Kinks, stop-gradients, and what the judgements have to say."""
+    notes = [Note(kind, f"{item.name}: {text}", target.line) for item, j in zip(target.inputs, judgements) for kind, text in j.notes]
+    seen: set[tuple[Any, ...]] = set()
+    for opinion in opinions:
+        for record in opinion.kinked if opinion.alternatives else ():
+            line = record.span.line if record.span else None
+            if record.op is not None and (record.op.name, line) not in seen:
+                seen.add((record.op.name, line))
+                notes.append(Note("kink", f"{record.op.name}: an argument lies exactly at its switch; the convention is PyTorch's", line))
+    for kind, span in dict.fromkeys(tracer.stops):
+        notes.append(Note("stop-gradient", f"{kind}: held constant by the references", span.line if span else None))
+    return notes
+
+
+def settle(result: FileResult, strict: bool) -> None:
+    """The status of the file: the worst of its targets, functions and asserts."""
+    found = [(t.status, t.failing) for t in result.targets] + [(f.status, f.failing) for f in result.functions]
+    found += [("fail", True) for a in result.asserts if a.status == "fail"]
+    if not result.targets and not result.asserts:
+        found.append(("unchecked", strict))
+    result.status = max(((rank(s, f), s) for s, f in found), default=(0.0, "pass"))[1]
+    result.failing = any(f for _, f in found)
+
+

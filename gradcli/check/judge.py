@@ -1,0 +1,211 @@
+"""The judgement: one verdict for each element of a gradient, from what autograd gave and what the references say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcli.check.opinions import Opinion
+
+ORDER = ("pass", "kink", "unstable", "nan", "unchecked", "fail")
+"""From best to worst (a failing nan stands between unchecked and fail)."""
+
+ULPS = 64.0
+"""Rounding of a few operations: never worth a question."""
+GROSS = 64.0
+"""Rounding of the terms that add up to an element, in units of eps times their summed size."""
+BARS = 10.0
+"""How many error bars of a finite difference an honest value may be away."""
+RELIABLE = 1e-4
+"""A difference whose bar is larger than this part of its value (or of the largest element) decides nothing."""
+
+Rederive = Callable[[], np.ndarray | None]
+"""The engine's own rules run at 50 digits: the same gradient without rounding; None where that is not possible."""
+Arbiter = Callable[[np.ndarray], np.ndarray]
+"""Differences at 50 digits for the given flat elements; NaN where there is no answer."""
+
+
+@dataclass
+class Judgement:
+    """Verdict words, which of them fail, the error in units of the deciding bar, ulps, and what is worth a note."""
+
+    verdicts: np.ndarray
+    failing: np.ndarray
+    error: np.ndarray
+    ulps: np.ndarray | None
+    notes: list[tuple[str, str]]
+
+    @property
+    def status(self) -> str:
+        return worst(self.verdicts, self.failing)
+
+
+def worst(verdicts: np.ndarray, failing: np.ndarray) -> str:
+    """The worst verdict; no elements pass."""
+    words = {(str(v), bool(f)) for v, f in zip(verdicts.flat, failing.flat)}
+    return max((rank(v, f), v) for v, f in words)[1] if words else "pass"
+
+
+def rank(verdict: str, failing: bool) -> float:
+    return 4.5 if verdict == "nan" and failing else float(ORDER.index(verdict))
+
+
+class Judge:
+    """Judges one gradient `given` (autograd's or a claimed one) of a tensor of `dtype`."""
+
+    def __init__(self, given: np.ndarray, opinion: Opinion, dtype: np.dtype, rederive: Rederive, arbiter: Arbiter) -> None:
+        self.given = np.asarray(given, dtype=np.float64)
+        self.opinion = opinion
+        self.rederive = rederive
+        self.arbiter = arbiter
+        self.eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
+        self.tiny = float(np.finfo(dtype).tiny) if dtype.kind == "f" else 0.0
+        shape = self.given.shape
+        nothing = np.full(shape, np.nan)
+        self.symbolic = opinion.symbolic.value if opinion.symbolic is not None else nothing
+        self.slope = opinion.difference.value if opinion.difference is not None else nothing
+        self.bar = opinion.difference.error if opinion.difference is not None else np.full(shape, np.inf)
+        self.verdicts = np.full(shape, "unchecked", dtype=object)
+        self.failing = np.zeros(shape, dtype=bool)
+        self.error = np.zeros(shape)
+        self.notes: list[tuple[str, str]] = []
+
+    def judge(self) -> Judgement:
+        with np.errstate(all="ignore"):
+            self.by_symbolic()
+            self.by_difference()
+            self.non_finite()
+            self.second_opinions()
+        spoken = np.isfinite(self.symbolic) & np.isfinite(self.given)
+        distance = np.abs(self.given - self.symbolic) / self.unit(self.symbolic)
+        ulps = np.where(spoken, distance, np.nan) if spoken.any() else None
+        return Judgement(self.verdicts, self.failing, self.error, ulps, self.notes)
+
+    def unit(self, truth: np.ndarray) -> np.ndarray:
+        """One unit in the last place of the leaf's dtype."""
+        return np.maximum(np.abs(truth) * self.eps, np.maximum(self.tiny * self.eps, 5e-324))
+
+    # ---- against SymPy
+
+    def by_symbolic(self) -> None:
+        """Elements on which the symbolic reference speaks: right up to rounding, unstable, or wrong."""
+        truth, given = self.symbolic, self.given
+        spoken = np.isfinite(truth) & np.isfinite(given)
+        if not spoken.any():
+            return
+        off = np.abs(given - truth)
+        gross = np.where(np.isfinite(self.opinion.gross), self.opinion.gross, 0.0)
+        rounding = np.maximum(ULPS * self.unit(truth), GROSS * self.eps * gross + self.tiny)
+        self.error = np.where(spoken, off / rounding, self.error)
+        near = spoken & (off <= rounding)
+        digits = off <= np.sqrt(self.eps) * np.abs(truth)
+        vanishing = off <= GROSS * self.eps * gross * np.sqrt(self.eps) + self.tiny
+        lost = near & ~digits & ~vanishing & (off > ULPS * self.unit(truth))
+        self.set(near & ~lost, "pass")
+        far = spoken & ~near
+        if lost.any() or far.any():
+            self.far_or_lost(near & lost, far, digits)
+        self.kinks(spoken)
+
+    def far_or_lost(self, lost: np.ndarray, far: np.ndarray, digits: np.ndarray) -> None:
+        """Rounding or a wrong rule? The engine's own rules at 50 digits tell."""
+        exactly = self.rederive()
+        if exactly is None:
+            agree = np.zeros(self.given.shape, dtype=bool)
+        else:
+            gross = np.where(np.isfinite(self.opinion.gross), self.opinion.gross, 0.0)
+            agree = np.abs(exactly - self.symbolic) <= 1e-12 * np.abs(self.symbolic) + 1e-14 * gross
+        self.set(far & agree & digits, "pass")
+        self.set((far & agree & ~digits) | (lost & agree), "unstable")
+        self.set(lost & ~agree, "unstable" if exactly is None else "fail")
+        doubtful = far & ~agree
+        if not doubtful.any():
+            return
+        confirmed = self.confirm(doubtful)
+        self.set(doubtful & confirmed, "fail")
+        self.set(doubtful & ~confirmed, "pass")
+
+    def confirm(self, doubtful: np.ndarray) -> np.ndarray:
+        """Whether differences at 50 digits side with SymPy; where they side with autograd, SymPy's form is to blame."""
+        elements = np.flatnonzero(doubtful)
+        answer = np.full(self.given.size, np.nan)
+        answer[elements] = self.arbiter(elements)
+        answer = answer.reshape(self.given.shape)
+        against = np.abs(answer - self.given) < 1e-3 * np.abs(answer - self.symbolic)
+        if (doubtful & against).any():
+            self.notes.append(("unreliable-symbolic", "differences at 50 digits agree with autograd, not with the symbolic derivative"))
+        return ~against
+
+    def kinks(self, spoken: np.ndarray) -> None:
+        """Elements whose derivative is another one beyond a switch that lies exactly at the point.
+
+        An operation's convention is a subgradient of it: "kink". A user Function may choose any other between the sides.
+        """
+        sides = self.opinion.alternatives
+        if not sides:
+            return
+        stack = np.stack([self.symbolic, *sides])
+        low, high = np.nanmin(stack, axis=0), np.nanmax(stack, axis=0)
+        room = ULPS * self.unit(np.maximum(np.abs(low), np.abs(high)))
+        differs = spoken & (high - low > 2 * room)
+        inside = differs & (self.given >= low - room) & (self.given <= high + room)
+        if self.opinion.kinks_in_functions:
+            self.failing[inside] = False
+            self.set(inside, "pass")
+        else:
+            self.set(inside & (self.verdicts == "pass"), "kink")
+
+    # ---- against finite differences
+
+    def by_difference(self) -> None:
+        """Elements on which only the differences speak."""
+        silent = np.isfinite(self.given) & ~np.isfinite(self.symbolic) & np.isfinite(self.bar)
+        if not silent.any():
+            return
+        off = np.abs(self.given - self.slope)
+        allowed = BARS * self.bar + ULPS * self.unit(self.slope)
+        self.error = np.where(silent, off / allowed, self.error)
+        reliable = self.reliable()
+        near = silent & (off <= allowed)
+        self.set(near & reliable, "pass")
+        far = silent & ~near
+        if far.any():
+            elements = np.flatnonzero(far)
+            answer = np.full(self.given.size, np.nan)
+            answer[elements] = self.arbiter(elements)
+            answer = answer.reshape(self.given.shape)
+            agrees = np.abs(answer - self.given) <= 1e-9 * np.abs(answer) + self.tiny
+            self.set(far & agrees, "pass")
+            self.set(far & ~agrees & (reliable | np.isfinite(answer)), "fail")
+        if (silent & ~reliable & (self.verdicts == "unchecked")).any():
+            self.notes.append(("unreliable-fd", "the error bar of the finite difference is too wide to decide"))
+
+    def reliable(self) -> np.ndarray:
+        """Where the error bar is narrow against the value, or against the largest element of the gradient."""
+        finite = self.slope[np.isfinite(self.slope)]
+        largest = float(np.max(np.abs(finite), initial=0.0))
+        return (self.bar <= RELIABLE * np.abs(self.slope)) | (self.bar <= 1e-8 * max(largest, float(np.max(np.abs(self.given[np.isfinite(self.given)]), initial=0.0))))
+
+    def non_finite(self) -> None:
+        """NaN and infinity: a failure where the derivative exists."""
+        broken = ~np.isfinite(self.given)
+        if not broken.any():
+            return
+        exists = np.isfinite(self.symbolic) | (np.isnan(self.symbolic) & np.isfinite(self.slope) & self.reliable() & (self.opinion.symbolic is None))
+        self.verdicts[broken] = "nan"
+        self.failing[broken & exists] = True
+        self.error = np.where(broken, np.inf, self.error)
+
+    def second_opinions(self) -> None:
+        """Say where the differences contradict a gradient that SymPy confirms."""
+        passed = (self.verdicts == "pass") & np.isfinite(self.symbolic) & np.isfinite(self.bar)
+        contrary = passed & (np.abs(self.slope - self.symbolic) > 100 * self.bar + 1e-6 * np.abs(self.symbolic))
+        if contrary.any():
+            self.notes.append(("unreliable-fd", "the finite difference contradicts autograd and the symbolic derivative, which agree"))
+
+    def set(self, where: np.ndarray, verdict: str) -> None:
+        self.verdicts[where] = verdict
+        if verdict == "fail":
+            self.failing[where] = True

@@ -1,0 +1,155 @@
+"""What the references say about one input of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradcli.check.target import Input, Term
+from gradcli.engine.trace import FunctionCall, Record
+from gradcli.references import difference
+from gradcli.references.arbiter import arbitrate
+from gradcli.references.estimate import Estimate, NoAnswer
+from gradcli.references.path import Path
+from gradcli.references.symbolic import Exact
+
+DIFFERENCE_WORK = 40_000_000
+"""Elements that one pass of finite differences over an input may compute."""
+
+
+@dataclass
+class Opinion:
+    """The references on one input. `gross` bounds the size of the terms that make up each element, NaN where unknown.
+
+    `alternatives` are the symbolic values on the other sides of the kinks that lie exactly at the point, whose records
+    are `kinked`; `kinks_in_functions` when all of those lie in the bodies of user Functions.
+    """
+
+    symbolic: Estimate | None
+    difference: Estimate | None
+    gross: np.ndarray
+    alternatives: list[np.ndarray]
+    kinked: list[Record] = field(default_factory=list)
+    kinks_in_functions: bool = False
+    why_no_symbolic: str = ""
+    why_no_difference: str = ""
+
+
+class Witness:
+    """Asks the references about the inputs of one target; the exact replay of a term is made once for all inputs."""
+
+    def __init__(self, inputs: Sequence[Input], budget: int, calls: Sequence[FunctionCall] = ()) -> None:
+        self.calls = calls
+        self.inputs = list(inputs)
+        self.budget = budget
+        self.exact: dict[int, Exact | NoAnswer] = {}
+        self.order: dict[int, list[list[Record]]] = {}
+
+    def records(self, term: Term) -> list[list[Record]]:
+        """For each input the records of the term that it moves."""
+        key = id(term)
+        if key not in self.order:
+            self.order[key] = [i.records(term) for i in self.inputs]
+        return self.order[key]
+
+    def replay(self, term: Term) -> Exact:
+        """The term's output at 50 digits. Raises NoAnswer."""
+        key = id(term)
+        if key not in self.exact:
+            assert term.record is not None
+            try:
+                self.exact[key] = Exact(Path(term.record, [r for r in self.records(term) if r]), self.budget)
+            except NoAnswer as silent:
+                self.exact[key] = silent
+        found = self.exact[key]
+        if isinstance(found, NoAnswer):
+            raise found
+        return found
+
+    def exact_part(self, term: Term, position: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Symbolic value, gross size and values beyond kinks of one term by one input."""
+        item = self.inputs[position]
+        records = self.records(term)
+        shape = (() if term.weights is not None else np.shape(term.record.value)) + item.shape  # type: ignore[union-attr]
+        if not records[position]:
+            return np.zeros(shape), np.zeros(shape), []
+        exact = self.replay(term)
+        place = sum(1 for r in records[:position] if r)
+        value, gross = exact.derivative(term.weights)[place]
+        return value, gross, [d[place] for d in exact.beyond_kinks(term.weights)]
+
+    def symbolic(self, position: int) -> tuple[Estimate, np.ndarray, list[np.ndarray]]:
+        """The symbolic opinion on an input: the sum over its terms. Raises NoAnswer."""
+        item = self.inputs[position]
+        parts = [self.exact_part(term, position) for term in item.terms if term.record is not None]
+        value = sum((p[0] for p in parts), np.zeros(np.shape(item.autograd)))
+        gross = sum((p[1] for p in parts), np.zeros(np.shape(item.autograd)))
+        if item.constant is not None:
+            value, gross = value + item.constant, gross + np.abs(item.constant)
+        count = max((len(p[2]) for p in parts), default=0)
+        others = [sum((p[2][k] if k < len(p[2]) else p[0] for p in parts), np.zeros(np.shape(value))) for k in range(count)]
+        return Estimate(value, np.spacing(np.abs(value)), "per-node"), gross, others
+
+    def difference(self, position: int) -> Estimate:
+        """The finite-difference opinion on an input: the sum over its terms. Raises NoAnswer."""
+        item = self.inputs[position]
+        value, error, evaluations = np.zeros(np.shape(item.autograd)), np.zeros(np.shape(item.autograd)), 0
+        for term in item.terms:
+            if term.record is None or not self.records(term)[position]:
+                continue
+            path = Path(term.record, [self.records(term)[position]])
+            if difference.work(path) > DIFFERENCE_WORK:
+                raise NoAnswer(f"{item.shape} elements of a program of this size are too many")
+            part = difference.full(path, term.weights)
+            value, error = value + part.value, error + part.error
+            evaluations += part.evaluations
+        if item.constant is not None:
+            value = value + item.constant
+        return Estimate(value, error, "full", evaluations)
+
+    def refine(self, position: int, estimate: Estimate, elements: np.ndarray) -> None:
+        """Sharpen the difference opinion on some (flat) elements by the full ladder; for one term only, sums keep theirs."""
+        item = self.inputs[position]
+        terms = [t for t in item.terms if t.record is not None and self.records(t)[position]]
+        if len(terms) != 1 or item.constant is not None:
+            return
+        term = terms[0]
+        assert term.record is not None
+        noise = 0.0
+        if term.weights is not None:
+            try:
+                noise = self.replay(term).noise(term.weights)
+            except NoAnswer:
+                noise = 0.0
+        difference.refined(estimate, Path(term.record, [self.records(term)[position]]), term.weights, elements, noise)
+
+    def opinion(self, position: int) -> Opinion:
+        """Everything the references say about an input, each with its reason where it is silent."""
+        item = self.inputs[position]
+        gross = np.full(np.shape(item.autograd), np.nan)
+        found: Estimate | None = None
+        slopes: Estimate | None = None
+        others: list[np.ndarray] = []
+        why_symbolic = why_difference = ""
+        try:
+            found, gross, others = self.symbolic(position)
+        except NoAnswer as silent:
+            why_symbolic = str(silent)
+        try:
+            slopes = self.difference(position)
+        except NoAnswer as silent:
+            why_difference = str(silent)
+        kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
+        inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
+        return Opinion(found, slopes, gross, others, kinked, inside, why_symbolic, why_difference)
+
+    def arbitrate(self, position: int, elements: np.ndarray) -> np.ndarray:
+        """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""
+        item = self.inputs[position]
+        answer = np.zeros(len(elements))
+        for term in item.terms:
+            if term.record is not None and self.records(term)[position]:
+                answer = answer + arbitrate(Path(term.record, [self.records(term)[position]]), term.weights, elements)
+        return answer if item.constant is None else answer + item.constant.reshape(-1)[elements]

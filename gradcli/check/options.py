@@ -1,0 +1,27 @@
+"""What a check is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gradcli.interpreter.limits import Limits
+from gradcli.references.symbolic import BUDGET
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The options of `gradcli check` that decide what is checked and how.
+
+    `output`, `wrt`, `grad_outputs` and `order` replace the targets of the files; `set` holds (name, expression)
+    pairs that replace the values of leaves. `symbolic_budget` bounds the scalar operations of the symbolic reference.
+    """
+
+    output: str | None = None
+    wrt: tuple[str, ...] = ()
+    grad_outputs: str | None = None
+    order: int | None = None
+    seed: int = 0
+    set: tuple[tuple[str, str], ...] = ()
+    strict: bool = False
+    limits: Limits = field(default_factory=Limits)
+    symbolic_budget: int = BUDGET

@@ -1,0 +1,168 @@
+"""Targets: the gradients of a file that are to be judged, each with what autograd gave and what it is a derivative of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradcli.check.result import Note
+from gradcli.engine.backward import grad
+from gradcli.engine.node import AccumulateGrad
+from gradcli.engine.tensor import Tensor
+from gradcli.engine.trace import PassRecord, Record
+from gradcli.references.path import reachable
+
+JACOBIAN_ROWS = 256
+JACOBIAN_ELEMENTS = 40_000
+"""Past this many outputs, or elements, a Jacobian is checked along random grad_outputs instead."""
+
+
+@dataclass
+class Term:
+    """One summand of a gradient: the derivative of a record, weighted (None: a full Jacobian). No record: zero."""
+
+    record: Record | None
+    weights: np.ndarray | None
+
+
+@dataclass
+class Input:
+    """One differentiated tensor: what autograd gave (or what the file claims), and the terms that it should be the sum of."""
+
+    name: str
+    line: int | None
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    tensor: Tensor
+    autograd: np.ndarray
+    terms: list[Term]
+    constant: np.ndarray | None = None
+    claimed: np.ndarray | None = None
+    fixed: list[Record] | None = None
+    """The records that it stands for, where they are not those of the tensor."""
+
+    def records(self, term: Term) -> list[Record]:
+        """Where this tensor enters the term: all the values that a leaf had, or the record of an inner tensor."""
+        if term.record is None:
+            return []
+        if self.fixed is not None:
+            return self.fixed
+        if self.tensor.node is not None:
+            own = self.tensor.record()
+            return [] if own is None else [own]
+        return [r for r in reachable(term.record, set()) if r.tensor is self.tensor]
+
+
+@dataclass
+class Target:
+    """An output, its grad_outputs, and the inputs that it is differentiated by."""
+
+    output: str
+    line: int | None
+    value: np.ndarray
+    grad_outputs: np.ndarray | None
+    order: int
+    inputs: list[Input]
+    roots: list[tuple[Tensor, np.ndarray | None]]
+    notes: list[Note] = field(default_factory=list)
+
+
+def numeric(value: Any) -> np.ndarray:
+    """A tensor's value, or plain data, as an array."""
+    return np.asarray(value.value if isinstance(value, Tensor) else value)
+
+
+def leaves_of(output: Tensor) -> list[Tensor]:
+    """The leaves below an output, in the order in which the graph was built."""
+    edge = output.edge()
+    if edge is None:
+        return []
+    seen, stack, found = {edge[0]}, [edge[0]], []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, AccumulateGrad):
+            found.append(node)
+        for below in node.edges:
+            if below is not None and below[0] not in seen:
+                seen.add(below[0])
+                stack.append(below[0])
+    return [node.variable for node in sorted(found, key=lambda n: n.sequence)]
+
+
+def gradient(output: Tensor, inputs: Sequence[Tensor], weights: np.ndarray | None) -> list[np.ndarray]:
+    """What autograd gives for each input: weighted, or one row after the other for a Jacobian (output shape + input shape)."""
+    if weights is not None or output.ndim == 0:
+        seed = None if weights is None else Tensor(weights)
+        return [numeric(g) for g in _pass(output, inputs, seed)]
+    rows: list[list[np.ndarray]] = [[] for _ in inputs]
+    for k in range(math.prod(output.shape)):
+        unit = np.zeros(output.shape, output.dtype)
+        unit.reshape(-1)[k] = 1
+        for column, g in zip(rows, _pass(output, inputs, Tensor(unit))):
+            column.append(numeric(g))
+    return [np.reshape(np.stack(column) if column else np.zeros(0), output.shape + t.shape) for column, t in zip(rows, inputs)]
+
+
+def _pass(output: Tensor, inputs: Sequence[Tensor], seed: Tensor | None) -> Sequence[Any]:
+    found = grad([output], list(inputs), [seed], retain_graph=True, allow_unused=True, own=True)
+    return [np.zeros(t.shape, t.dtype) if g is None else g for g, t in zip(found, inputs)]
+
+
+def make(
+    output: Tensor,
+    name: str,
+    wrt: Sequence[tuple[str, int | None, Tensor]],
+    weights: np.ndarray | None,
+    line: int | None,
+    order: int = 1,
+    rng: np.random.Generator | None = None,
+) -> Target:
+    """The target d(output)/d(wrt), taken now: what the program does later to its tensors is of no effect."""
+    given, notes = weights, []
+    tensors = [t for _, _, t in wrt]
+    if weights is None and output.ndim and too_large(output, tensors):
+        weights = (rng or np.random.default_rng(0)).uniform(0.5, 1.5, output.shape)
+        given = weights
+        notes.append(Note("random-grad-outputs", f"the Jacobian of {output.shape} is too large: checked along one random grad_outputs", line))
+    found = gradient(output, tensors, weights)
+    record = output.record()
+    seed = np.ones(()) if weights is None and output.ndim == 0 else weights
+    term = Term(record, seed)
+    inputs = [
+        Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term]) for (label, at, t), g in zip(wrt, found)
+    ]
+    return Target(name, line, np.array(output.value, copy=True), given, order, inputs, [(output, weights)], notes)
+
+
+def too_large(output: Tensor, inputs: Sequence[Tensor]) -> bool:
+    rows = math.prod(output.shape)
+    return rows > JACOBIAN_ROWS or rows * sum(math.prod(t.shape) for t in inputs) > JACOBIAN_ELEMENTS
+
+
+def from_pass(record: PassRecord, label: Any) -> Target | None:
+    """The target that a backward or autograd.grad call of the program is; None when no leaf got a gradient.
+
+    `label(tensor)` gives its name and line.
+    """
+    if not record.entries:
+        return None
+    line = record.span.line if record.span else None
+    terms = pass_terms(record)
+    inputs = []
+    for entry in record.entries:
+        name, at = label(entry.tensor)
+        own = [*terms, *(t for earlier in entry.earlier for t in pass_terms(earlier))]
+        t = entry.tensor
+        inputs.append(Input(name, at, t.shape, t.dtype, t, np.asarray(entry.total), own, entry.constant))
+    tensor, _, value, weight = record.outputs[0]
+    name = label(tensor)[0]
+    plain = np.ndim(value) == 0 and weight == 1
+    return Target(name, line, np.asarray(value), None if plain else np.asarray(weight), 1, inputs, [(o[0], np.asarray(o[3])) for o in record.outputs])
+
+
+def pass_terms(record: PassRecord) -> list[Term]:
+    return [Term(traced, np.asarray(weight)) for _, traced, _, weight in record.outputs]

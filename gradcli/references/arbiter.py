@@ -1,0 +1,72 @@
+"""The arbiter: central differences of the traced program at high precision, asked before anything is called wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from gradcli.engine.trace import Record
+from gradcli.references.derived import apply
+from gradcli.references.difference import as_float
+from gradcli.references.estimate import NoAnswer
+from gradcli.references.path import Path
+from gradcli.references.scalar import Scalar, lift, number, to_float
+
+DIGITS = 60
+STEP = 20
+"""The step is 10**-STEP of the element: the truncation error is of its square, the rounding error 10**(STEP - DIGITS)."""
+MOST = 24
+"""Elements that are asked about at once: each costs two evaluations at high precision."""
+
+
+def arbitrate(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> np.ndarray:
+    """The derivative of the path's output by some (flat) elements of its one input; NaN where there is no answer.
+
+    With weights the elements count the input's; without, the Jacobian's (output elements first).
+    """
+    answers = np.full(len(elements), np.nan)
+    width = np.size(path.inputs[0][0].value)
+    with mpmath.workdps(DIGITS):
+        for k, element in enumerate(elements[:MOST].tolist()):
+            row, column = (None, element) if weights is not None else divmod(element, width)
+            try:
+                plus, minus, step = (*(evaluate(path, column, sign) for sign in (1, -1)), width_of(path, column))
+            except (NoAnswer, ArithmeticError, ValueError, TypeError):
+                continue
+            differences = [(a - b) / (2 * step) for a, b in zip(plus, minus)]
+            if weights is not None:
+                total = sum((d * number(w) for d, w in zip(differences, np.asarray(weights).flat)), mpmath.mpf(0))
+            else:
+                total = differences[row]
+            answers[k] = to_float(total)
+    return answers
+
+
+def width_of(path: Path, element: int) -> Any:
+    """The step for an element: relative to its size, absolute at zero."""
+    x = number(np.asarray(path.inputs[0][-1].value).reshape(-1)[element])
+    return (abs(x) or mpmath.mpf(1)) * mpmath.mpf(10) ** -STEP
+
+
+def evaluate(path: Path, element: int, sign: int) -> list[Any]:
+    """The output's elements with one input element moved, at high precision."""
+    moved = []
+    delta = sign * width_of(path, element)
+    for record in path.inputs[0]:
+        value = lift(as_float(record.value))
+        flat = value.reshape(-1)
+        flat[element] = Scalar(flat[element].value + delta)
+        moved.append(value)
+    out = path.replay([moved], _step, as_float)
+    return [number(v) for v in np.asarray(out, dtype=object).flat]
+
+
+def _step(record: Record, args: list[Any]) -> Any:
+    op = record.op
+    assert op is not None
+    reason = getattr(op, "no_exact", None)
+    if reason:
+        raise NoAnswer(reason)
+    return apply(op, tuple(args), record.decision)
