@@ -3,6 +3,7 @@
 from gradcli.engine.backward import backward, grad
 from gradcli.engine.function import Function
 from gradcli.engine.items import setitem
+from gradcli.engine import methods as methods
 from gradcli.engine.mode import enable_grad, no_grad, set_grad_enabled
 from gradcli.engine.node import AccumulateGrad, Node, OperationNode
 from gradcli.engine.tensor import Tensor

@@ -4,135 +4,262 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from heapq import heappop, heappush
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from gradcli.engine.accumulate import add_retained, store
+from gradcli.engine.anomaly import check_parts, reported
+from gradcli.engine.hooks import retain_grad, run_after, run_before, run_tensor_hooks
 from gradcli.engine.mode import recording, state
-from gradcli.engine.node import AccumulateGrad, Edge, Node
+from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Part
+from gradcli.engine.roots import Root, as_sequence, check_roots, gradients_of, start
+from gradcli.engine.saved import unpack
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import PassEntry, PassRecord, snapshot
-from gradcli.errors import ArgumentError, AutogradError, ShapeError
+from gradcli.errors import AutogradError
 
-Root = tuple[Tensor, Any]
-"""An output and its gradient: a plain array, or a Tensor when the pass is recorded."""
+newest_first = attrgetter("sequence")
 
 
 class Pass:
-    """One backward pass: the gradients that have arrived, per (node, output number).
+    """One backward pass: the gradients that have arrived, per node.
 
-    `capture` are the places whose gradient is asked for; `leaves` says into which leaves to accumulate
-    (None: all). `own` marks gradcli's own passes, which may walk a graph that the program has freed.
+    `targets` are the places that alone are wanted (None: every leaf); with `capture` their gradients are kept in
+    `captured`, else they are accumulated. `own` marks gradcli's own passes, which may walk a graph that the program
+    has freed, call no hook and leave no note.
     """
 
     def __init__(
-        self, roots: Sequence[Root], *, capture: Sequence[Edge] = (), leaves: set[int] | None = None, recorded: bool = False, own: bool = False
+        self,
+        roots: Sequence[Root],
+        *,
+        targets: Sequence[Edge] | None = None,
+        capture: bool = False,
+        recorded: bool = False,
+        own: bool = False,
     ) -> None:
         self.roots = roots
         self.recorded = recorded
         self.own = own
-        self.leaves = leaves
-        self.capture = {(id(node), nr) for node, nr in capture}
-        self.captured: dict[tuple[int, int], Any] = {}
-        self.contributions: list[tuple[Tensor, Any]] = []
+        self.limited = targets is not None
+        self.targets = {edge[0] for edge in targets or ()}
+        self.capture: set[tuple[Node, int]] = set(targets or ()) if capture else set()
+        self.captured: dict[tuple[Node, int], Any] = {}
+        self.needed: set[Node] = set()
         self.pending: dict[Node, list[Any]] = {}
-        self.walked: list[Node] = []
+        self.uses: dict[Node, int] = {}
+        self.touching: set[Node] = set()
         self.hooked = False
+        self.note: PassRecord | None = None
 
-    def run(self, retain: bool) -> None:
+    def run(self, retain: bool, kind: str = "backward") -> None:
         """Walk; frees the walked nodes unless `retain`."""
-        starts = []
-        for root, g in self.roots:
-            edge = root.edge()
-            assert edge is not None
-            starts.append(edge[0])
-            self.arrive(edge, g)
-        waiting = self.waiting(starts)
-        ready: list[tuple[float, int, Node]] = []
-        for node in dict.fromkeys(starts):
-            if not waiting.get(node):
-                heappush(ready, (*priority(node), node))
-        with recording(self.recorded), passing():
-            while ready:
-                node = heappop(ready)[2]
-                self.visit(node)
-                for edge in node.edges:
-                    if edge is None:
-                        continue
-                    parent = edge[0]
-                    left = waiting[parent] - 1
-                    waiting[parent] = left
-                    if not left:
-                        heappush(ready, (*priority(parent), parent))
-        if not retain:
-            for node in self.walked:
-                node.release()
+        if state.tracer is not None and not self.own:
+            self.note = PassRecord(kind, list(self.roots), False)
+            state.tracer.passes.append(self.note)
+        edges = [root.edge() for root, _ in self.roots]
+        order = self.survey([edge[0] for edge in edges if edge is not None])
+        if self.limited:
+            order = self.limit(order)
+        before, state.sweep = state.sweep, self
+        try:
+            with recording(self.recorded), passing():
+                for edge, (_, g) in zip(edges, self.roots):
+                    assert edge is not None
+                    self.arrive(edge, g)
+                self.settle(edge for edge in edges)
+                self.walk(order, retain)
+        finally:
+            state.sweep = before
+            if self.note is not None:
+                self.note.hooked = self.hooked
 
-    def waiting(self, starts: list[Node]) -> dict[Node, int]:
-        """How many gradients each node below the roots waits for."""
-        waiting: dict[Node, int] = {}
-        seen = set(starts)
-        stack = list(seen)
+    # ---- what there is to do
+
+    def survey(self, starts: list[Node]) -> list[Node]:
+        """The nodes below the roots, newest first: an order in which every gradient is complete when its node comes.
+
+        Leaves are not among them: they are due as soon as the last node that leads to them has run, so their uses
+        are counted.
+        """
+        order: list[Node] = []
+        uses, touching = self.uses, self.touching
+        for node in starts:
+            if type(node) is AccumulateGrad:
+                uses[node] = uses.get(node, 0) + 1
+        stack = [node for node in dict.fromkeys(starts) if type(node) is not AccumulateGrad]
+        seen = set(stack)
         while stack:
-            for edge in stack.pop().edges:
-                if edge is not None:
-                    parent = edge[0]
-                    waiting[parent] = waiting.get(parent, 0) + 1
-                    if parent not in seen:
-                        seen.add(parent)
-                        stack.append(parent)
-        return waiting
+            node = stack.pop()
+            order.append(node)
+            for edge in node.edges:
+                if edge is None:
+                    continue
+                parent = edge[0]
+                if type(parent) is AccumulateGrad:
+                    uses[parent] = uses.get(parent, 0) + 1
+                    touching.add(node)
+                elif parent not in seen:
+                    seen.add(parent)
+                    stack.append(parent)
+        order.sort(key=newest_first, reverse=True)
+        return order
+
+    def limit(self, order: list[Node]) -> list[Node]:
+        """Only the nodes that lead to a target, and the targets; those in `needed` run, the others only show what arrives."""
+        needed, targets = self.needed, self.targets
+        if not self.capture:
+            needed |= {node for node in targets if type(node) is not AccumulateGrad}
+        for node in reversed(order):
+            if any(edge is not None and (edge[0] in needed or edge[0] in targets) for edge in node.edges):
+                needed.add(node)
+        for node in order:
+            if node not in needed:
+                for edge in node.edges:
+                    if edge is not None and edge[0] in self.uses:
+                        self.uses[edge[0]] -= 1
+        return [node for node in order if node in needed or node in targets]
+
+    # ---- the walk
+
+    def walk(self, order: list[Node], retain: bool) -> None:
+        pending, touching, own = self.pending, self.touching, self.own
+        careful = self.limited or state.anomaly is not None
+        for node in order:
+            grads = pending.pop(node, None)
+            if grads is None:
+                continue
+            parts: Sequence[Part]
+            if careful or node.watch is not None:
+                attended = self.attend(node, grads)
+                if attended is None:
+                    continue
+                parts = attended
+            else:
+                if node.freed and not own:
+                    node.check_alive()
+                parts = node.backward(grads, self)
+            edges = node.edges
+            for index, g in parts:
+                parent, nr = edges[index]  # type: ignore[misc]
+                slots = pending.get(parent)
+                if slots is None:
+                    if nr or len(parent.shapes) > 1:
+                        pending[parent] = slots = [None] * len(parent.shapes)
+                        slots[nr] = g
+                    else:
+                        pending[parent] = [g]
+                elif slots[nr] is None:
+                    slots[nr] = g
+                elif g is not None:
+                    slots[nr] = slots[nr] + g
+            if node in touching:
+                self.settle(edges)
+            if not retain:
+                node.release()
 
     def arrive(self, edge: Edge, g: Any) -> None:
         """Add a gradient to what has arrived at an output of a node."""
         node, nr = edge
-        slots = self.pending.get(node)
-        if slots is None:
-            slots = self.pending[node] = [None] * len(node.shapes)
-        slots[nr] = g if slots[nr] is None else slots[nr] + g
+        slots = self.pending.setdefault(node, [None] * len(node.shapes))
+        if g is not None:
+            slots[nr] = g if slots[nr] is None else slots[nr] + g
 
-    def visit(self, node: Node) -> None:
-        """Hand what has arrived at a node to its inputs."""
-        grads = self.pending.pop(node, None)
-        if grads is None:
-            return
-        if node.tensor_hooks is not None and not self.own:
-            self.run_tensor_hooks(node, grads)
-        if self.capture:
-            for nr, g in enumerate(grads):
-                if (id(node), nr) in self.capture:
-                    self.captured[id(node), nr] = g
-        if isinstance(node, AccumulateGrad):
-            self.accumulate(node.variable, grads[0])
-            return
+    def settle(self, edges: Iterator[Edge | None] | tuple[Edge | None, ...]) -> None:
+        """A node has run: give the leaves among its inputs their gradient where nothing more is to come."""
+        uses = self.uses
+        for edge in edges:
+            if edge is not None and edge[0] in uses:
+                node = edge[0]
+                uses[node] -= 1
+                if not uses[node] and (not self.limited or node in self.targets):
+                    self.finish(node, self.pending.pop(node, [None]))
+
+    def attend(self, node: Node, grads: list[Any]) -> Sequence[Part] | None:
+        """Run a node with hooks, or one whose gradient is asked for; None when it need not run."""
+        runs = not self.limited or node in self.needed
+        if not runs:
+            grads = self.show(node, grads)
+        for nr, g in enumerate(grads):
+            if (node, nr) in self.capture:
+                self.captured[node, nr] = g
+        if not runs:
+            return None
+        grads = self.show(node, grads)
+        watch = node.watch if not self.own else None
+        if watch is not None and watch.before:
+            grads = run_before(watch.before, grads, self.recorded)
         node.check_alive(self.own)
-        self.walked.append(node)
-        edges = node.edges
-        for index, part in node.backward(grads, self.recorded):
-            edge = edges[index]
-            if edge is not None:
-                self.arrive(edge, part)
+        if state.anomaly is None:
+            parts = node.backward(grads, self)
+        else:
+            with reported(node):
+                parts = list(node.backward(grads, self))
+                check_parts(node, parts)
+        if watch is not None and watch.after:
+            parts = run_after(watch.after, node, list(parts), grads, self.recorded)
+        return parts
 
-    def run_tensor_hooks(self, node: Node, grads: list[Any]) -> None:
-        """Let the hooks of the node's outputs see, and change, what arrived."""
-        assert node.tensor_hooks is not None
-        self.hooked = True
-        for nr, hooks in node.tensor_hooks.items():
-            if grads[nr] is not None:
-                grads[nr] = run_hooks(hooks, grads[nr], self.recorded)
+    def show(self, node: Node, grads: list[Any]) -> list[Any]:
+        """Let the hooks of a node's outputs see, and change, what arrived; then keep it where it was asked to be kept."""
+        watch = node.watch
+        if watch is None or self.own:
+            return grads
+        for nr, hooks in watch.tensors.items():
+            if hooks:
+                self.hooked = True
+                grads[nr] = run_tensor_hooks(hooks, grads[nr], self.recorded)
+        for nr, held in watch.retained.items():
+            tensor = held()
+            if tensor is not None and grads[nr] is not None:
+                add_retained(tensor, grads[nr], self.recorded)
+        return grads
 
-    def accumulate(self, leaf: Tensor, g: Any) -> None:
-        """Add the gradient of a leaf to its `.grad`, which keeps the leaf's dtype and memory of its own."""
+    def finish(self, node: Node, grads: list[Any]) -> None:
+        """The gradient of a leaf is complete: hooks, then into `.grad` (or kept, when it is asked for)."""
+        assert isinstance(node, AccumulateGrad)
+        leaf, g = node.variable, grads[0]
         if leaf.hooks and not self.own:
             self.hooked = True
-            g = run_hooks(leaf.hooks, g, self.recorded)
-        place = (id(leaf.edge()[0]), 0)  # type: ignore[index]
-        if place in self.captured:
-            self.captured[place] = g
-        if self.leaves is not None and id(leaf) not in self.leaves:
+            g = run_tensor_hooks(leaf.hooks, g, self.recorded)
+        if self.capture:
+            self.captured[node, 0] = g
             return
-        self.contributions.append((leaf, g))
+        watch = node.watch if not self.own else None
+        if watch is not None and watch.before:
+            g = run_before(watch.before, [g], self.recorded)[0]
+        if g is not None and leaf.requires_grad:
+            self.accumulate(leaf, g)
+        if watch is not None and watch.after:
+            run_after(watch.after, node, [], [g], self.recorded)
+
+    def accumulate(self, leaf: Tensor, g: Any) -> None:
+        """Add to `.grad`, and tell the tracer."""
+        tracer = state.tracer
+        if self.note is None or tracer is None:
+            store(leaf, g, self.recorded)
+        else:
+            entry = tracer.accumulated(self.note, leaf, g)
+            store(leaf, g, self.recorded)
+            tracer.stored(self.note, entry)
+        if leaf.post_hooks and not self.own:
+            for hook in list(leaf.post_hooks.values()):
+                hook(leaf)
+
+    # ---- what nodes ask for
+
+    def kept(self, node: OperationNode) -> tuple[Any, ...]:
+        """What an operation kept, as its rules take it."""
+        values = node.read(self.own)
+        return unpack(node, values) if self.recorded else values
+
+    def zero(self, edge: Edge | None) -> Any:
+        """The zero gradient of an input."""
+        assert edge is not None
+        value = np.zeros(*edge[0].shapes[edge[1]])[()]
+        return Tensor(value) if self.recorded else value
 
 
 @contextmanager
@@ -149,74 +276,12 @@ def passing() -> Iterator[None]:
         tracer.passing = before
 
 
-def priority(node: Node) -> tuple[float, int]:
-    """Leaves first, then the node created last, as PyTorch."""
-    return (-np.inf if isinstance(node, AccumulateGrad) else -node.sequence), node.sequence
-
-
-def run_hooks(hooks: list[Any], g: Any, recorded: bool) -> Any:
-    """Call hooks in order of registration; each receives the last value returned, None keeps it."""
-    current = g if isinstance(g, Tensor) else Tensor(np.asarray(g))
-    for hook in list(hooks):
-        result = hook(current)
-        if result is None:
-            continue
-        if not isinstance(result, Tensor):
-            raise ArgumentError(f"expected Variable, but hook returned '{type(result).__name__}'")
-        if result.shape != current.shape:
-            raise ShapeError("hook has changed the size of value")
-        current = result
-    return current if recorded else current.value
-
-
-def root_gradient(output: Tensor, given: Any, position: int) -> Any:
-    """The gradient to start from at an output: the given one, or 1 for an output of one element."""
-    if given is None:
-        if output.size_ != 1:
-            raise AutogradError(
-                "grad can be implicitly created only for scalar outputs",
-                hint=f"the output has shape {list(output.shape)}: pass the gradient, e.g. torch.ones_like(output), or sum it first",
-            )
-        return Tensor(np.ones(output.shape, output.dtype))
-    if not isinstance(given, Tensor):
-        raise ArgumentError(
-            f"gradients can be either Tensors or None, but got {type(given).__name__}", hint="pass torch.tensor(...)"
-        )
-    if given.shape != output.shape:
-        raise ShapeError(
-            f"Mismatch in shape: grad_output[{position}] has a shape of torch.Size({list(given.shape)}) and "
-            f"output[{position}] has a shape of torch.Size({list(output.shape)})."
-        )
-    return given
-
-
-def check_roots(outputs: Sequence[Tensor]) -> None:
-    for position, output in enumerate(outputs):
-        if not output.requires_grad:
-            raise AutogradError(
-                f"element {position} of tensors does not require grad and does not have a grad_fn",
-                hint="no operation on the way asks for a gradient: create a leaf with requires_grad=True",
-            )
-
-
-def start(outputs: Sequence[Tensor], given: Sequence[Any], create_graph: bool) -> list[Root]:
-    """The roots of a pass with their gradients, in the dtype of the outputs."""
-    roots = []
-    for k, (output, g) in enumerate(zip(outputs, given)):
-        g = root_gradient(output, g, k)
-        value = g.value if g.value.dtype.kind == "O" else np.asarray(g.value).astype(output.dtype, copy=False)[()]
-        if create_graph:
-            roots.append((output, g if g.requires_grad and g.dtype == output.dtype else Tensor(value)))
-        else:
-            roots.append((output, value))
-    return roots
-
-
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = None,
     inputs: Tensor | Sequence[Tensor] | None = None,
     *,
     own: bool = False,
@@ -225,46 +290,38 @@ def backward(
 
     Raises RuntimeError as PyTorch does: for an output without graph, a gradient of another shape, a freed graph.
     """
+    if grad_variables is not None:
+        state.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        if grad_tensors is not None:
+            raise AutogradError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`.")
+        grad_tensors = grad_variables
+    chosen = None if inputs is None else as_sequence(inputs)
+    if chosen is not None and not chosen:
+        raise AutogradError("`inputs` argument to `backward()` cannot be empty.", hint="leave it out, or name the leaves")
     outputs = as_sequence(tensors)
-    given = [None] * len(outputs) if grad_tensors is None else list(as_sequence(grad_tensors))
-    if len(given) != len(outputs):
-        raise AutogradError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    given = gradients_of(outputs, grad_tensors)
+    roots = start(outputs, given, create_graph)
     check_roots(outputs)
-    chosen = None
-    if inputs is not None:
-        chosen = as_sequence(inputs)
-        if not chosen:
-            raise AutogradError("`inputs` argument to `backward()` cannot be empty.")
-    sweep = Pass(start(outputs, given, create_graph), leaves=None if chosen is None else {id(t) for t in chosen}, recorded=create_graph, own=own)
-    sweep.run(create_graph if retain_graph is None else bool(retain_graph))
-    record = note(sweep, "backward")
-    for leaf, g in sweep.contributions:
-        entry = None if record is None else state.tracer.accumulated(record, leaf, g)  # type: ignore[union-attr]
-        store(leaf, g, create_graph)
-        if record is not None and entry is not None:
-            state.tracer.stored(record, entry)  # type: ignore[union-attr]
+    targets = None if chosen is None else [target_of(t) for t in chosen]
+    if create_graph and not own:
+        state.warn_once(
+            "create_graph",
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a "
+            "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
+            "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
+        )
+    sweep = Pass(roots, targets=targets, recorded=bool(create_graph), own=own)
+    sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph))
 
 
-def note(sweep: Pass, kind: str) -> PassRecord | None:
-    """Tell the tracer of a pass that the program made."""
-    if state.tracer is None or sweep.own:
-        return None
-    record = PassRecord(kind, list(sweep.roots), sweep.hooked)
-    state.tracer.passes.append(record)
-    return record
-
-
-def store(leaf: Tensor, g: Any, create_graph: bool) -> None:
-    """Accumulate one pass's gradient into `.grad`."""
-    if create_graph:
-        total = g if leaf._grad is None else leaf._grad + g
-        leaf._grad = total
-    elif leaf._grad is None:
-        leaf._grad = Tensor(np.array(g, dtype=None if g.dtype.kind == "O" else leaf.dtype, subok=True))
-    else:
-        held = leaf._grad
-        held.array[...] += g
-        held.version.count += 1
+def target_of(tensor: Tensor) -> Edge:
+    """Where `backward(inputs=...)` stops: at a leaf, or at a result, which then keeps its gradient."""
+    tensor.refresh()
+    edge = tensor.edge()
+    if edge is None:
+        raise AutogradError("One of the differentiated Tensors does not require grad")
+    retain_grad(tensor)
+    return edge
 
 
 def grad(
@@ -273,6 +330,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
     *,
@@ -282,11 +340,17 @@ def grad(
 
     Raises RuntimeError for an input that does not ask for a gradient, or that was not used (unless allowed).
     """
-    roots, wanted = as_sequence(outputs), as_sequence(inputs)
-    given = [None] * len(roots) if grad_outputs is None else list(as_sequence(grad_outputs))
-    if len(given) != len(roots):
-        raise AutogradError(f"got {len(roots)} tensors and {len(given)} gradients")
-    check_roots(roots)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if not only_inputs:
+        state.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+                   "parts of the graph, please use torch.autograd.backward.", FutureWarning)  # fmt: skip
+    sources, wanted = as_sequence(outputs), as_sequence(inputs)
+    given = gradients_of(sources, grad_outputs)
+    roots = start(sources, given, create_graph)
+    check_roots(sources)
     edges = []
     for k, tensor in enumerate(wanted):
         tensor.refresh()
@@ -294,34 +358,31 @@ def grad(
         if edge is None:
             raise AutogradError("One of the differentiated Tensors does not require grad", hint=f"input {k} was created without requires_grad=True")
         edges.append(edge)
-    sweep = Pass(start(roots, given, create_graph), capture=edges, leaves=set(), recorded=create_graph, own=own)
-    sweep.run(create_graph if retain_graph is None else bool(retain_graph))
-    record = note(sweep, "grad")
-    if record is not None:
-        for tensor, (node, nr) in zip(wanted, edges):
-            g = sweep.captured.get((id(node), nr))
-            if g is not None:
-                record.entries.append(PassEntry(tensor, snapshot(getattr(g, "value", g)), None, []))
+    sweep = Pass(roots, targets=edges, capture=True, recorded=bool(create_graph), own=own)
+    sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph), "grad")
+    if sweep.note is not None:
+        sweep.note.entries += [
+            PassEntry(tensor, snapshot(getattr(g, "value", g)), None, [])
+            for tensor, g in ((t, sweep.captured.get(edge)) for t, edge in zip(wanted, edges))
+            if g is not None
+        ]
     return tuple(
-        answer(sweep.captured.get((id(node), nr)), tensor, allow_unused, materialize_grads) for tensor, (node, nr) in zip(wanted, edges)
+        answer(sweep.captured.get(edge), tensor, k, allow_unused, materialize_grads) for k, (tensor, edge) in enumerate(zip(wanted, edges))
     )
 
 
-def answer(g: Any, tensor: Tensor, allow_unused: bool | None, materialize: bool) -> Tensor | None:
+def answer(g: Any, tensor: Tensor, position: int, allow_unused: bool | None, materialize: bool) -> Tensor | None:
     """What `grad` gives for one input."""
     if g is not None:
         return g if isinstance(g, Tensor) else Tensor(np.array(g, subok=True)[()])
     if materialize:
-        return Tensor(np.zeros(tensor.shape, tensor.dtype))
+        return Tensor(np.zeros(tensor.shape, tensor.dtype)[()])
     if allow_unused:
         return None
     raise AutogradError(
-        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
+        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.",
+        hint=f"it is input {position} of the call",
     )
 
 
-def as_sequence(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (tuple, list)) else [value]
-
-
-__all__ = ["Pass", "backward", "grad", "state"]
+__all__ = ["Pass", "backward", "grad"]

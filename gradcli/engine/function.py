@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.mode import recording, state
-from gradcli.engine.node import FREED_MESSAGE, Edge, Node, fit, stale
-from gradcli.engine.tensor import Tensor
+from gradcli.engine.node import FREED_MESSAGE, AccumulateGrad, Edge, Form, Node, Part, Sweep, fit
+from gradcli.engine.stale import stale
+from gradcli.engine.tensor import Tensor, ViewOf
 from gradcli.engine.trace import FunctionCall, Record, snapshot
-from gradcli.errors import AutogradError, MissingRuleError, ShapeError
+from gradcli.errors import ArgumentError, AutogradError, MissingRuleError, ShapeError
 
 
 class Context:
     """What `forward` leaves for `backward`: `save_for_backward`, marks, and attributes of the user's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        self.name = name
         self.to_save: tuple[Any, ...] = ()
         self.node: FunctionNode | None = None
         self.needs_input_grad: tuple[bool, ...] = ()
@@ -27,15 +29,25 @@ class Context:
         self.attributes: dict[str, Any] = {}
 
     def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for backward; the last call counts."""
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise ArgumentError(
+                    f"save_for_backward can only save variables, but argument {position} is of type {type(tensor).__name__}",
+                    hint="keep other values as attributes: ctx.n = n",
+                )
         self.to_save = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
+        """Tell that inputs were changed in place."""
         self.dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Tell that outputs have no gradient."""
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
+        """Whether gradients that never arrive are zeros (default) or None."""
         self.materialize_grads = value
 
     @property
@@ -51,61 +63,86 @@ class Context:
             raise AttributeError(name) from None
 
 
+class Kept:
+    """One tensor that a user Function saved: an output by its number, so that nothing is held in a cycle."""
+
+    __slots__ = ("output_nr", "record", "tensor", "value")
+
+    def __init__(self, tensor: Tensor, output_nr: int | None) -> None:
+        self.tensor = None if output_nr is not None else tensor
+        self.value = tensor.value
+        self.output_nr = output_nr
+        self.record = tensor.trace
+
+
 class FunctionNode(Node):
     """The node of one `apply` of a user Function; one for all its outputs."""
 
     __slots__ = ("cls", "context", "guards", "inputs", "saved")
 
-    def __init__(self, cls: type[Function], context: Context, edges: tuple[Edge | None, ...], shapes: tuple[Any, ...]) -> None:
+    def __init__(self, cls: type[Function], context: Context, edges: tuple[Edge | None, ...], shapes: tuple[Form, ...]) -> None:
         super().__init__(edges, shapes)
         self.cls = cls
         self.context = context
-        self.saved: tuple[Any, ...] = ()
+        self.saved: Any = ()
         self.guards: tuple[Any, ...] = ()
-        self.inputs: tuple[tuple[tuple[int, ...], np.dtype] | None, ...] = ()
+        self.inputs: tuple[Form | None, ...] = ()
 
     @property
     def name(self) -> str:
         return f"{self.cls.__name__}Backward"
 
-    @property
-    def holds(self) -> bool:
-        return bool(self.saved)
+    def release(self) -> None:
+        """What was saved is gone, and told so when it is read again; a backward that reads nothing may run again."""
+        self.freed = True
+        if not state.keep_graph:
+            self.forget()
 
     def forget(self) -> None:
         self.saved = self.guards = ()
 
-    def keep(self, tensors: tuple[Any, ...], outputs: list[Tensor]) -> None:
-        """Keep tensors for backward: outputs without a reference to themselves, so that nothing is held in a cycle."""
-        saved: list[Any] = []
+    def keep(self, tensors: tuple[Any, ...], outputs: list[Any]) -> None:
+        """Keep tensors for backward."""
+        kept: list[Kept | None] = []
         guards: list[Any] = []
         for tensor in tensors:
-            if not isinstance(tensor, Tensor):
-                saved.append(tensor)
+            if tensor is None:
+                kept.append(None)
                 continue
-            place = next((k for k, out in enumerate(outputs) if out is tensor), None)
-            saved.append((tensor.value, place, tensor.trace) if place is not None else tensor)
+            kept.append(Kept(tensor, next((k for k, out in enumerate(outputs) if out is tensor), None)))
             guards += (tensor.version, tensor.version.count)
-        self.saved, self.guards = tuple(saved), tuple(guards)
+        self.saved, self.guards = tuple(kept), tuple(guards)
+        if state.frame is not None:
+            state.frame.pack(self)
 
     def saved_tensors(self) -> tuple[Any, ...]:
-        if self.freed and not state.keep_graph:
-            raise AutogradError(FREED_MESSAGE)
-        for k in range(0, len(self.guards), 2):
-            if self.guards[k].count != self.guards[k + 1]:
-                raise stale(self, k // 2)
-        return tuple(Tensor.saved(t[0], (self, t[1]), t[2]) if isinstance(t, tuple) else t for t in self.saved)
+        """What was saved, as tensors with their history."""
+        own = state.sweep is not None and state.sweep.own
+        if self.freed and not own:
+            raise AutogradError(FREED_MESSAGE, hint="pass retain_graph=True to the first backward call")
+        kept = self.saved if type(self.saved) is tuple else self.saved.unpack(self)
+        present = [k for k in kept if k is not None]
+        for k, entry in enumerate(present):
+            if self.guards and self.guards[2 * k].count != self.guards[2 * k + 1] and not (own and entry.record):
+                raise stale(self, k, entry.value, self.source(entry))
+        return tuple(None if entry is None else self.revived(entry, own) for entry in kept)
 
-    def guarded(self) -> list[Any]:
-        """The kept values that `guards` speaks of, in its order."""
-        return [t[0] if isinstance(t, tuple) else t.value for t in self.saved if isinstance(t, (tuple, Tensor))]
+    def revived(self, entry: Kept, own: bool) -> Tensor:
+        if own and entry.record is not None and entry.tensor is not None:
+            return Tensor.saved(entry.record.value, entry.tensor.edge(), entry.record) if entry.tensor.edge() else Tensor(entry.record.value)
+        if entry.tensor is not None:
+            return entry.tensor
+        assert entry.output_nr is not None
+        return Tensor.saved(entry.value, (self, entry.output_nr), entry.record)  # type: ignore[no-any-return]
 
-    def backward(self, grads: list[Any], recorded: bool) -> Iterator[tuple[int, Any]]:
-        given = [
-            g if isinstance(g, Tensor) else (None if g is None and not self.context.materialize_grads else Tensor(_zeros(g, *shape)))
-            for g, shape in zip(grads, self.shapes)
-        ]
-        results = self.cls.backward(self.context, *given)
+    def source(self, entry: Kept) -> Edge | None:
+        if entry.output_nr is not None:
+            return self, entry.output_nr
+        edge = entry.tensor.edge() if entry.tensor is not None else None
+        return None if edge is None or isinstance(edge[0], AccumulateGrad) else edge
+
+    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
+        results = self.cls.backward(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes)])
         results = results if isinstance(results, tuple) else (results,)
         expected = len(self.inputs)
         while len(results) > expected and results[-1] is None:
@@ -115,28 +152,46 @@ class FunctionNode(Node):
                 f"function {self.name} returned an incorrect number of gradients (expected {expected}, got {len(results)})",
                 hint="backward returns one gradient for each argument of forward after ctx, None for those without",
             )
-        for index, (result, like) in enumerate(zip(results, self.inputs)):
-            if result is None or self.edges[index] is None:
-                continue
-            yield index, self.accept(index, result, like, recorded)
+        return [
+            (index, None if result is None else self.accept(index, result, sweep.recorded))
+            for index, result in enumerate(results)
+            if self.check(index, result)
+        ]
 
-    def accept(self, index: int, result: Any, like: Any, recorded: bool) -> Any:
-        """One returned gradient, summed to the shape of its input where it was only broadcast."""
+    def given(self, g: Any, form: Form) -> Tensor | None:
+        """A gradient as `backward` receives it."""
+        if isinstance(g, Tensor):
+            return g
+        if g is None:
+            return Tensor(np.zeros(*form)[()]) if self.context.materialize_grads and form[1] is not None else None
+        return Tensor(g)
+
+    def check(self, index: int, result: Any) -> bool:
+        """Whether a returned value is a gradient that goes somewhere."""
+        if result is None:
+            return self.edges[index] is not None
         if not isinstance(result, Tensor):
             raise AutogradError(
                 f"expected Variable or None (got {type(result).__name__})", hint=f"{self.name} must return tensors, at index {index}"
             )
-        shape, dtype = like
+        if self.edges[index] is None and self.inputs[index] is None:
+            raise AutogradError(
+                f"function {self.name} returned a gradient different than None at position {index + 1}, "
+                "but the corresponding forward input was not a Variable"
+            )
+        return self.edges[index] is not None
+
+    def accept(self, index: int, result: Tensor, recorded: bool) -> Any:
+        """One returned gradient, summed to the shape of its input where it was only broadcast."""
+        form = self.inputs[index]
+        assert form is not None
+        shape, dtype = form
         if result.shape != shape and not _reducible(result.shape, shape):
             raise ShapeError(
                 f"Function {self.name} returned an invalid gradient at index {index} - got {list(result.shape)} "
                 f"but expected shape compatible with {list(shape)}"
             )
         return fit(result if recorded else result.value, shape, dtype)
-
-
-def _zeros(g: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    return np.zeros(shape, dtype) if g is None else g
 
 
 def _reducible(given: tuple[int, ...], shape: tuple[int, ...]) -> bool:
@@ -155,13 +210,30 @@ class Function:
 
     setup_context: Callable[..., Any] | None = None
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        name = type(self).__name__
+        state.warn(
+            f"<class '{name}'> should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
+            "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise AutogradError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
+            "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)",
+            hint=f"call {type(self).__name__}.apply(...) on the class",
+        )
+
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
+    def forward(*args: Any, **kwargs: Any) -> Any:
         raise MissingRuleError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        raise MissingRuleError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+        raise MissingRuleError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -171,28 +243,36 @@ class Function:
 
 def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """See Function.apply."""
-    context = Context()
-    asking = [isinstance(a, Tensor) and a.requires_grad for a in args]
-    context.needs_input_grad = tuple(asking)
+    context = Context(f"{cls.__name__}Backward")
+    asking = tuple(isinstance(a, Tensor) and a.asks for a in args)
+    context.needs_input_grad = asking
     recorded = state.grad and any(asking)
     edges = tuple(a.edge() if isinstance(a, Tensor) and recorded else None for a in args)
     call = _enter(cls, args)
+    versions = [a.version.count if isinstance(a, Tensor) and not a.is_inference else 0 for a in args]
     try:
         with recording(False):
-            result = cls.forward(context, *args, **kwargs) if cls.setup_context is None else cls.forward(*args, **kwargs)
-            if cls.setup_context is not None:
-                cls.setup_context(context, args, result)
+            result = run_forward(cls, context, args, kwargs)
     finally:
         if call is not None:
             state.tracer.inside.pop()  # type: ignore[union-attr]
-    several = isinstance(result, tuple)
+    several = isinstance(result, (tuple, list))
     outputs = _fresh(list(result) if several else [result], args, context)
     if recorded:
-        _attach(cls, context, edges, args, outputs)
+        _attach(cls, context, edges, args, outputs, versions)
     if call is not None:
         call.node = context.node
         call.outputs = tuple(o.record() if isinstance(o, Tensor) else None for o in outputs)
     return tuple(outputs) if several else outputs[0]
+
+
+def run_forward(cls: type[Function], context: Context, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The user's forward, in the form with ctx or in the form with setup_context."""
+    if cls.setup_context is None:
+        return cls.forward(context, *args, **kwargs)
+    result = cls.forward(*args, **kwargs)
+    cls.setup_context(context, args, result)
+    return result
 
 
 def _enter(cls: type[Function], args: tuple[Any, ...]) -> FunctionCall | None:
@@ -214,20 +294,35 @@ def _fresh(outputs: list[Any], args: tuple[Any, ...], context: Context) -> list[
     fresh = []
     for out in outputs:
         if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in context.dirty):
-            alias = Tensor(out.value)
+            alias = Tensor(out.array)
             alias.version, alias.trace = out.version, out.record()
+            alias.view = ViewOf(out, (), 0 if out.is_inference else out.version.count, "custom")
             out = alias
         fresh.append(out)
     return fresh
 
 
-def _attach(cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any]) -> None:
+def _attach(
+    cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any], versions: list[int]
+) -> None:
     """Give the outputs their common node."""
-    tensors = [o for o in outputs if isinstance(o, Tensor)]
-    node = FunctionNode(cls, context, edges, tuple((o.shape, o.dtype) if isinstance(o, Tensor) else ((), np.dtype(float)) for o in outputs))
+    for dirty in context.dirty:
+        if not any(dirty is out for out in outputs):
+            raise AutogradError(
+                "Some elements marked as dirty during the forward method were not returned as output. "
+                "The inputs that are modified inplace must all be outputs of the Function."
+            )
+        if dirty.requires_grad and dirty.node is None:
+            raise AutogradError("a leaf Variable that requires grad is being used in an in-place operation.")
+    node = FunctionNode(cls, context, edges, tuple((o.shape, o.dtype) if isinstance(o, Tensor) else ((), None) for o in outputs))
     node.inputs = tuple((a.shape, a.dtype) if isinstance(a, Tensor) else None for a in args)
     for k, out in enumerate(outputs):
         if isinstance(out, Tensor) and out.is_floating and not any(out is t for t in context.non_differentiable):
-            out.node, out.output_nr, out.requires_grad, out.view = node, k, True, None
-    node.keep(context.to_save, tensors)
+            out.node, out.output_nr, out.requires_grad = node, k, True
+            if out.view is not None:
+                out.view = ViewOf(out.view.base, out.view.chain, out.version.count, "custom")
+    for position, arg in enumerate(args):
+        if any(arg is d for d in context.dirty) and arg.version.count == versions[position]:
+            arg.version.bump(arg)
+    node.keep(context.to_save, outputs)
     context.node = node

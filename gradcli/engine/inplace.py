@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gradcli.engine.hooks import move_retained
 from gradcli.engine.mode import state
-from gradcli.engine.node import Edge, Node, OperationNode
+from gradcli.engine.node import Edge, Node, OperationNode, Part, Sweep
+from gradcli.engine.stale import short_name
 from gradcli.engine.tensor import Tensor, broadcast_error, make_node
 from gradcli.engine.trace import snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
@@ -18,13 +19,33 @@ from gradcli.ops.promotion import promote
 from gradcli.ops.where import where
 from gradcli.ops.window import Window, WriteWindow
 
-KIND_NAMES = {"f": "Float", "i": "Long", "b": "Bool", "c": "ComplexDouble"}
+KIND_NAMES = {
+    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "bool": "Bool",
+    "complex128": "ComplexDouble", "complex64": "ComplexFloat", "int16": "Short", "int8": "Char", "uint8": "Byte",
+}  # fmt: skip
+
+SEVERAL = (
+    " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+IN_FUNCTION = (
+    " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
+    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. "
+    "This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+)
+WITHOUT_GRAD = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and "
+    "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block "
+    "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
 
 
 class CopySlices(Node):
     """The history of a base that was written to through a view: `inner` made what the window `chain` shows."""
 
     __slots__ = ("chain", "inner")
+
+    prefix = "torch::autograd::"
 
     def __init__(self, base_edge: Edge | None, inner: OperationNode, chain: tuple[Operation, ...], base: Tensor) -> None:
         super().__init__((base_edge, *inner.edges[1:]), ((base.shape, base.dtype),))
@@ -38,82 +59,94 @@ class CopySlices(Node):
     def forget(self) -> None:
         self.inner.forget()
 
-    def backward(self, grads: list[Any], recorded: bool) -> Iterator[tuple[int, Any]]:
+    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
         g = grads[0]
-        part: Any = 0.0
-        for index, gradient in self.inner.backward([Window(chain=self.chain)(g)], recorded):
+        if g is None:
+            return self.undefined()
+        written: Any = 0.0
+        parts: list[Part] = []
+        for index, part in self.inner.backward([Window(chain=self.chain)(g)], sweep):
             if index == 0:
-                part = gradient
+                written = part
             elif self.edges[index] is not None:
-                yield index, gradient
+                parts.append((index, part))
         if self.edges[0] is not None:
-            yield 0, WriteWindow(chain=self.chain)(g, part)
+            parts.insert(0, (0, WriteWindow(chain=self.chain)(g, written)))
+        return parts
 
 
-def check_writable(target: Tensor) -> None:
-    """Raise RuntimeError, as PyTorch, where an in-place write would make gradients wrong or ill-defined."""
+def check_writable(target: Tensor, asking: bool) -> None:
+    """Raise RuntimeError, as PyTorch, where an in-place write would make gradients wrong or ill-defined.
+
+    `asking`: something that takes part in the write asks for a gradient.
+    """
     if target.is_inference and not state.inference:
-        raise AutogradError("Inplace update to inference tensor outside InferenceMode is not allowed.")
+        raise AutogradError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
+            "doing inplace update."
+        )
+    if asking and state.grad:
+        if target.view is not None:
+            _check_view(target)
+        if target.requires_grad and target.node is None:
+            raise AutogradError(
+                "a leaf Variable that requires grad is being used in an in-place operation.",
+                hint="update leaves inside `with no_grad():`, or use the out-of-place form",
+            )
     value = target.value
     if isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape)):
         raise AutogradError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
-    if not state.grad:
-        return
+
+
+def _check_view(target: Tensor) -> None:
+    """The rules for writing through a view."""
     view = target.view
-    if view is None:
-        if target.requires_grad and target.node is None:
-            raise AutogradError(
-                "a leaf Variable that requires grad is being used in an in-place operation.",
-                hint="update leaves inside `with no_grad():`, or use the out-of-place form",
-            )
-        return
+    assert view is not None
+    if view.kind:
+        by = f"Output {target.output_nr} of {short_name(target.node)} is a view and is being modified inplace." if target.node else ""
+        if view.kind == "no_grad" or target.node is None:
+            raise AutogradError(WITHOUT_GRAD if view.kind == "no_grad" else WITHOUT_GRAD.partition(" Given")[0] + SEVERAL)
+        raise AutogradError(by + (SEVERAL if view.kind == "multi" else IN_FUNCTION))
     if view.base.requires_grad and view.base.node is None:
         raise AutogradError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation.", hint="clone() the leaf first"
-        )
-    if view.kind == "multi" and (target.requires_grad or view.base.requires_grad):
-        raise AutogradError(
-            "Output 0 of a function that returns multiple views is a view and is being modified inplace. "
-            "This view is the output of a function that returns multiple views. Such functions do not allow the output views "
-            "to be modified inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    if view.kind == "no_grad" and view.base.requires_grad:
-        raise AutogradError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-            "You can clone() the view, or make it outside no_grad."
         )
 
 
 def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     """target = op(target, *others), written into the target's memory and into its history; returns the target."""
-    check_writable(target)
-    if target.view is not None:
-        target.refresh()
+    for other in others:
+        if type(other) is Tensor:
+            other.refresh()
+    target.refresh()
     args = (target, *others)
-    mask = sum(1 << k for k, arg in enumerate(args) if isinstance(arg, Tensor) and arg.requires_grad)
-    values = [arg.value if isinstance(arg, Tensor) else arg for arg in args]
+    mask = sum(1 << k for k, arg in enumerate(args) if type(arg) is Tensor and arg.requires_grad)
+    check_writable(target, bool(mask))
+    values = [arg.value if type(arg) is Tensor else arg for arg in args]
     if isinstance(op, Elementwise):
         values = promote(values)
     recording = bool(mask) and state.grad and target.is_floating and op.differentiable
-    if recording or state.tracer is not None:
+    tracer = state.tracer
+    if tracer is not None or (recording and 0 in op.plan(mask, len(args)).kept):
         values[0] = snapshot(values[0])
     try:
         out = op(*values)
     except ValueError as error:
         raise broadcast_error(values) or error from error
     check_fits(target, out)
-    before = (state.tracer is not None and target.view is not None) and snapshot(target.view.base.value)
-    records = _records(args) if state.tracer is not None and state.tracer.following else None
+    before = (tracer is not None and target.view is not None) and snapshot(target.view.base.value)
+    records = _records(args) if tracer is not None and tracer.following else None
     node = _node(op, target, args, values, mask, out) if recording else None
     target.array[...] = out
-    target.version.count += 1
-    target.version.writer = weakref.ref(target if target.view is None else target.view.base)
     if node is not None:
         _rebase(target, node)
-    if state.tracer is not None:
+    target.version.bump(target if target.view is None else target.view.base)
+    if node is not None and target.view is not None:
+        target.refresh()
+    if tracer is not None:
         _trace(op, target, values, out, records, before)
     return target
 
@@ -124,10 +157,12 @@ def check_fits(target: Tensor, out: Any) -> None:
     if shape != target.shape:
         raise ShapeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(shape)}")
     kinds = "biufcO"
-    kind = np.asarray(out).dtype.kind
-    if kinds.index(kind) > kinds.index(target.value.dtype.kind) and {kind, target.value.dtype.kind} != {"i", "u"}:
+    dtype = np.asarray(out).dtype
+    held = target.value.dtype
+    if kinds.index(dtype.kind) > kinds.index(held.kind) and {dtype.kind, held.kind} != {"i", "u"}:
         raise DtypeError(
-            f"result type {KIND_NAMES.get(kind, kind)} can't be cast to the desired output type {KIND_NAMES.get(target.value.dtype.kind, '?')}",
+            f"result type {KIND_NAMES.get(dtype.name, dtype.name)} can't be cast to the desired output type "
+            f"{KIND_NAMES.get(held.name, held.name)}",
             hint="make the target floating first: .double()",
         )
 
@@ -135,34 +170,38 @@ def check_fits(target: Tensor, out: Any) -> None:
 def _node(op: Operation, target: Tensor, args: tuple[Any, ...], values: list[Any], mask: int, out: Any) -> OperationNode:
     """The node of the written result; it guards its own copy of what was overwritten, and the version that the write makes."""
     overwritten = Tensor(values[0], target.requires_grad)
-    overwritten.node, overwritten.output_nr, overwritten._accumulator = target.node, target.output_nr, target._accumulator
-    overwritten.trace = target.trace
+    overwritten.node, overwritten.output_nr, overwritten.trace = target.node, target.output_nr, target.trace
+    overwritten._accumulator = target._accumulator
     written = Tensor(target.array)
     written.version = target.version
-    node = make_node(op, (overwritten, *args[1:]), values, mask, target.array, written)
-    guards = list(node.guards)
-    if node.plan.slots and len(args) in node.plan.slots:
-        guards[-1] += 1
-    node.guards = tuple(guards)
+    node = make_node(op, (overwritten, *args[1:]), values, mask, target.array, (written,))
+    if node.plan.keeps_out:
+        node.guards = (*node.guards[:-1], node.guards[-1] + 1)
     return node
 
 
 def _rebase(target: Tensor, node: OperationNode) -> None:
     """Put the new node into the history of the target, or through its window into that of its base."""
     view = target.view
-    target.requires_grad = True
     if view is None:
-        target.node, target.output_nr = node, 0
+        _replace(target, node)
         return
     base = view.base
     base.refresh()
-    base.node, base.output_nr = CopySlices(base.edge(), node, view.chain, base), 0
-    base.requires_grad = True
-    target.refresh()
+    _replace(base, CopySlices(base.edge(), node, view.chain, base))
+
+
+def _replace(target: Tensor, node: Node) -> None:
+    """Give a tensor a new history."""
+    old = target.node
+    nr = target.output_nr
+    target.requires_grad, target.node, target.output_nr = True, node, 0
+    if target.retained:
+        move_retained(target, old, nr)
 
 
 def _records(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(a.record() if isinstance(a, Tensor) else None for a in args)
+    return tuple(a.record() if type(a) is Tensor else None for a in args)
 
 
 def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: Any, before: Any) -> None:
@@ -206,5 +245,3 @@ def overwrite(origin: Tensor) -> None:
         return
     kept = np.asarray(old.value == origin.value)
     origin.trace = tracer.record(where, (kept, old, snapshot(origin.value)), [kept, old.value, origin.value], snapshot(origin.value))[0]
-
-

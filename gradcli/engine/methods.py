@@ -68,3 +68,7 @@ def _write(name: str, function: Callable[..., Any], target: Tensor, *args: Any, 
         return inplace(op, target, *others)
     result = call(name, function, (target, *args), kwargs, is_tensor)
     return inplace(Copy(), target, result if isinstance(result, Tensor) else Tensor(np.asarray(result)))
+
+
+Tensor.method = staticmethod(method)
+"""Operators and rules reach the catalogue through the class: it cannot import this module, which is written with it."""

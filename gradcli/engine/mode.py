@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from gradcli.engine.version import Untracked, Version
 from gradcli.errors import Span
 
 if TYPE_CHECKING:
@@ -20,7 +21,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 class State:
     """What every operation consults. One per process: programs run one after the other."""
 
-    __slots__ = ("anomaly", "charge", "grad", "inference", "keep_graph", "rng", "sequence", "span", "tracer", "warn")
+    __slots__ = (
+        "anomaly", "charge", "frame", "grad", "inference", "keep_graph", "lift", "rng", "sequence", "span", "sweep", "tracer", "version", "warn",
+        "warned",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.reset()
@@ -31,13 +35,36 @@ class State:
         self.span: Span | None = None
         self.tracer: Tracer | None = None
         self.keep_graph = False
-        self.anomaly = False
+        self.lift: Callable[[Any], Any] | None = None
+        """Applied to the value of each leaf that asks for a gradient: numbers of another kind for a whole run."""
+        self.anomaly: Anomaly | None = None
         self.inference = False
+        self.version: type[Version] = Version
+        """The class of version counters that new tensors get."""
+        self.frame: Any = None
+        """The checkpointed block that runs now."""
+        self.sweep: Any = None
+        """The backward pass that runs now."""
         self.sequence = 0
+        self.warned: set[tuple[str, int]] = set()
         self.rng = np.random.default_rng(0)
         self.charge: Callable[[int], None] = _no_charge
         """Called with the number of elements before they are allocated; raises LimitError past a limit."""
         self.warn: Callable[[str, type[Warning]], None] = _python_warning
+
+
+    def warn_once(self, kind: str, message: str, category: type[Warning] = UserWarning) -> None:
+        """Warn at the first time that a source line gives cause to."""
+        key = (kind, self.span.line if self.span is not None else 0)
+        if key not in self.warned:
+            self.warned.add(key)
+            self.warn(message, category)
+
+
+class Anomaly(NamedTuple):
+    """Anomaly detection is on; `check_nan`: a NaN in a gradient is an error."""
+
+    check_nan: bool
 
 
 def _no_charge(elements: int) -> None:
@@ -63,18 +90,25 @@ class GradMode:
         self.previous.append((state.grad, state.inference))
         state.grad = self.enabled
         if self.inference is not None:
-            state.inference = self.inference
+            set_inference(self.inference)
 
     def __exit__(self, *exception: object) -> None:
-        state.grad, state.inference = self.previous.pop()
+        state.grad, inference = self.previous.pop()
+        if self.inference is not None:
+            set_inference(inference)
 
     def __call__(self, function: F) -> F:
         def switched(*args: Any, **kwargs: Any) -> Any:
             with type(self)(self.enabled, self.inference):
                 return function(*args, **kwargs)
 
-        switched.__name__ = getattr(function, "__name__", "function")
+        switched.__name__ = switched.__qualname__ = getattr(function, "__name__", "function")
         return switched  # type: ignore[return-value]
+
+
+def set_inference(mode: bool) -> None:
+    state.inference = mode
+    state.version = Untracked if mode else Version
 
 
 def no_grad() -> GradMode:
@@ -92,12 +126,24 @@ class set_grad_enabled(GradMode):  # noqa: N801 - PyTorch's name
 
     def __init__(self, mode: bool, inference: bool | None = None) -> None:
         super().__init__(bool(mode), inference)
-        self.before = (state.grad, state.inference)
-        state.grad = bool(mode)
+        self.before = state.grad
+        state.grad = self.enabled
 
     def __enter__(self) -> None:
-        self.previous.append(self.before)
+        self.previous.append((self.before, state.inference))
         state.grad = self.enabled
+
+    def __call__(self, function: F) -> F:
+        state.grad = self.before
+        return super().__call__(function)
+
+
+def is_grad_enabled() -> bool:
+    return state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    return state.inference
 
 
 def inference_mode(mode: bool = True) -> GradMode:

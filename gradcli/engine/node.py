@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gradcli.engine.mode import state
+from gradcli.engine.stale import stale
 from gradcli.errors import AutogradError, Span
 from gradcli.ops.operation import Operation, Plan
 from gradcli.ops.structure import SumTo, To
 from gradcli.ops.where import where
 
 if TYPE_CHECKING:
+    from gradcli.engine.hooks import Watch
     from gradcli.engine.tensor import Tensor
 
 Edge = tuple["Node", int]
 
-KINDS = {"float64": "DoubleTensor", "float32": "FloatTensor", "int64": "LongTensor", "bool": "BoolTensor", "float16": "HalfTensor",
-         "complex128": "ComplexDoubleTensor", "complex64": "ComplexFloatTensor"}  # fmt: skip
-"""What PyTorch calls tensors of a dtype in its messages."""
+Form = tuple[tuple[int, ...], np.dtype]
+"""Shape and dtype of a value."""
+
+Part = tuple[int, Any]
+"""A gradient for an input: its position among the edges, and the value; None where none is defined."""
+
+
+class Sweep(Protocol):
+    """What a node asks of the backward pass that visits it.
+
+    `recorded`: the gradients are Tensors and what is done to them is recorded; `own`: gradcli's own pass, which may
+    walk a graph that the program has freed.
+    """
+
+    recorded: bool
+    own: bool
+
+    def kept(self, node: OperationNode) -> tuple[Any, ...]:
+        """What an operation kept, as the rules take it."""
+
+    def zero(self, edge: Edge | None) -> Any:
+        """The zero gradient of an input."""
+
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
@@ -30,43 +51,36 @@ FREED_MESSAGE = (
 )
 
 
-class Version:
-    """Counts the in-place writes to one piece of memory; shared by views and detached tensors.
-
-    `writer` is a weak reference to the tensor that was last written to.
-    """
-
-    __slots__ = ("count", "writer")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.writer: weakref.ref[Tensor] | None = None
-
-
 class Node:
     """One step of the graph.
 
     `edges` has a (node, output number) pair for each tensor argument, None for one without gradient;
-    `shapes` the (shape, dtype) of each output, for gradients that never arrive.
+    `shapes` the (shape, dtype) of each output; `watch` the hooks, None where there are none.
     """
 
-    __slots__ = ("__weakref__", "edges", "freed", "hooks", "prehooks", "sequence", "shapes", "span", "tensor_hooks")
+    __slots__ = ("__weakref__", "edges", "freed", "sequence", "shapes", "span", "watch")
 
-    def __init__(self, edges: tuple[Edge | None, ...], shapes: tuple[tuple[tuple[int, ...], np.dtype], ...]) -> None:
+    prefix = ""
+    """What `name()` puts before the name."""
+
+    def __init__(self, edges: tuple[Edge | None, ...], shapes: tuple[Form, ...]) -> None:
         self.edges = edges
         self.shapes = shapes
         self.span: Span | None = state.span
         state.sequence += 1
         self.sequence = state.sequence
         self.freed = False
-        self.hooks: list[Callable[..., Any]] | None = None
-        self.prehooks: list[Callable[..., Any]] | None = None
-        self.tensor_hooks: dict[int, list[Callable[..., Any]]] | None = None
+        self.watch: Watch | None = None
 
     @property
     def name(self) -> str:
         """PyTorch's name, as `type(node).__name__` shows it."""
         return type(self).__name__
+
+    @property
+    def full_name(self) -> str:
+        """What `node.name()` gives."""
+        return self.prefix + self.name
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -75,13 +89,17 @@ class Node:
     def __repr__(self) -> str:
         return f"<{self.name} object at 0x{id(self):x}>"
 
-    def backward(self, grads: list[Any], recording: bool) -> Iterator[tuple[int, Any]]:
-        """The gradients for the inputs as (position among the edges, gradient).
+    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
+        """The gradients for the inputs.
 
         `grads` has one entry an output, None where no gradient arrived; values are plain arrays, or Tensors
-        when `recording`.
+        when the pass is recorded.
         """
         raise NotImplementedError
+
+    def undefined(self) -> list[Part]:
+        """No gradient for any input."""
+        return [(index, None) for index, edge in enumerate(self.edges) if edge is not None]
 
     @property
     def holds(self) -> bool:
@@ -98,8 +116,8 @@ class Node:
     def forget(self) -> None:
         """Drop what is kept."""
 
-    def check_alive(self, own_pass: bool) -> None:
-        if self.freed and not own_pass:
+    def check_alive(self, own: bool = False) -> None:
+        if self.freed and not own:
             raise AutogradError(FREED_MESSAGE, hint="pass retain_graph=True to the first backward call")
 
 
@@ -107,6 +125,8 @@ class AccumulateGrad(Node):
     """Where the gradient of a leaf ends."""
 
     __slots__ = ("variable",)
+
+    prefix = "torch::autograd::"
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__((), ((variable.shape, variable.dtype),))
@@ -116,6 +136,7 @@ class AccumulateGrad(Node):
 class OperationNode(Node):
     """The node of an operation: `saved` holds what `plan` keeps, `guards` the versions that it had.
 
+    `guards` has a (Version, count) pair for each argument and result kept, in the order of `saved`.
     `fits` says to which (shape, dtype) each gradient must be reduced, None where all inputs are like the output.
     `records` keeps the trace records of arguments and outputs, so that a recorded backward can be traced.
     """
@@ -126,19 +147,19 @@ class OperationNode(Node):
         self,
         op: Operation,
         edges: tuple[Edge | None, ...],
-        shapes: tuple[tuple[tuple[int, ...], np.dtype], ...],
+        shapes: tuple[Form, ...],
         plan: Plan,
-        saved: tuple[Any, ...],
+        saved: Any,
         guards: tuple[Any, ...],
         fits: tuple[Any, ...] | None,
     ) -> None:
         self.edges = edges
         self.shapes = shapes
         self.span = state.span
-        state.sequence += 1
-        self.sequence = state.sequence
+        sequence = state.sequence + 1
+        self.sequence = state.sequence = sequence
         self.freed = False
-        self.hooks = self.prehooks = self.tensor_hooks = None
+        self.watch = None
         self.op = op
         self.plan = plan
         self.saved = saved
@@ -151,90 +172,111 @@ class OperationNode(Node):
         return self.op.node
 
     @property
+    def prefix(self) -> str:  # type: ignore[override]
+        return "torch::autograd::" if self.op.node in ("CopyBackwards", "CopySlices", "NotImplemented") else ""
+
+    @property
     def holds(self) -> bool:
-        count = len(self.op.arguments) if not self.op.variadic else len(self.edges)
-        return any(slot <= count or slot == 2 * count + 1 for slot in self.plan.slots)
+        return self.plan.holds
+
+    def release(self) -> None:
+        if self.plan.holds:
+            self.freed = True
+            if not state.keep_graph:
+                self.saved = self.guards = ()
 
     def forget(self) -> None:
         self.saved = self.guards = ()
 
-    def backward(self, grads: list[Any], recording: bool) -> Iterator[tuple[int, Any]]:
-        op = self.op
-        kept = self.unpack() if recording else self.saved
-        guards = self.guards
-        for k in range(0, len(guards), 2):
-            if guards[k].count != guards[k + 1]:
-                raise stale(self, k // 2)
-        g = grads[0] if op.outputs == 1 else tuple(self.filled(grads))
-        for index, rule, positions, local in self.plan.steps:
-            part = rule(op, *[kept[p] for p in positions]) if local else rule(op, g, *[kept[p] for p in positions])
-            if part is None:
-                continue
-            if local:
-                part = times(g, part)
-            if self.fits is not None:
-                part = fit(part, *self.fits[index])
-            yield index, part
-
-    def filled(self, grads: list[Any]) -> Iterator[Any]:
-        """Zeros where no gradient arrived."""
-        for g, (shape, dtype) in zip(grads, self.shapes):
-            yield np.zeros(shape, dtype) if g is None else g
-
-    def unpack(self) -> list[Any]:
-        """What is kept, as Tensors with their history, for a backward pass that is itself recorded."""
-        from gradcli.engine.tensor import Tensor
-
-        count = len(self.edges) if self.op.variadic else len(self.op.arguments)
-        kept: list[Any] = []
-        for slot, value in zip(self.plan.slots, self.saved):
-            if slot < count:
-                kept.append(Tensor.saved(value, self.edges[slot], self.records[slot] if self.records else None))
-            elif slot == count:
-                results = value if isinstance(value, tuple) else (value,)
-                outs = [
-                    Tensor.saved(v, (self, k), self.records[count + k] if self.records else None)
-                    if _floating(v) else Tensor(v)
-                    for k, v in enumerate(results)
-                ]  # fmt: skip
-                kept.append(tuple(outs) if isinstance(value, tuple) else outs[0])
+    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
+        op, plan, fits = self.op, self.plan, self.fits
+        kept = sweep.kept(self) if plan.slots else ()
+        if op.outputs == 1:
+            g = grads[0]
+            if g is None:
+                return self.undefined()
+        else:
+            g = self.filled(grads)
+        parts: list[Part] = []
+        for index, rule, positions, local in plan.steps:
+            if not positions:
+                part = rule(op) if local else rule(op, g)
+            elif local:
+                part = rule(op, *[kept[p] for p in positions])
             else:
-                kept.append(value)
-        return kept
+                part = rule(op, g, *[kept[p] for p in positions])
+            if part is None:
+                part = sweep.zero(self.edges[index])
+            elif local:
+                part = g * part if type(part) is np.float64 else times(g, part)
+            if fits is not None:
+                part = fit(part, *fits[index])
+            parts.append((index, part))
+        return parts
+
+    def read(self, own: bool = False) -> tuple[Any, ...]:
+        """What is kept, once it is sure that nothing has changed it in place."""
+        saved, guards, moved = self.saved, self.guards, False
+        if type(saved) is not tuple:
+            return tuple(saved.unpack(self))
+        for k in range(0, len(guards), 2):
+            version = guards[k]
+            if version.count != guards[k + 1]:
+                if own and self.records:
+                    return self.recorded_values()
+                raise stale(self, k // 2, self.guarded()[k // 2], self.source(k // 2))
+            if version.moves is not None:
+                moved = True
+        return self.followed() if moved else saved
+
+    def followed(self) -> tuple[Any, ...]:
+        """What is kept, where values were moved to another memory."""
+        values = list(self.saved)
+        arguments = len(self.plan.kept)
+        for k, value in enumerate(values[:arguments]):
+            values[k] = self.guards[2 * k].follow(value, is_result=False)
+        if self.plan.keeps_out:
+            results = values[arguments]
+            versions = self.guards[2 * arguments :: 2]
+            if isinstance(results, tuple):
+                values[arguments] = tuple(v.follow(r, is_result=True) for v, r in zip(versions, results))
+            else:
+                values[arguments] = versions[0].follow(results, is_result=True)
+        return tuple(values)
+
+    def recorded_values(self) -> tuple[Any, ...]:
+        """What was kept as the trace has it: for gradcli's own pass over a graph whose tensors the program has changed since."""
+        assert self.records is not None
+        values = list(self.saved)
+        count = len(self.edges)
+        for k, slot in enumerate(self.plan.kept):
+            if self.records[slot] is not None:
+                values[k] = self.records[slot].value
+        if self.plan.keeps_out and len(self.records) > count:
+            made = tuple(record.value for record in self.records[count:])
+            values[len(self.plan.kept)] = made if self.op.outputs > 1 else made[0]
+        return tuple(values)
 
     def guarded(self) -> list[Any]:
         """The kept values that `guards` speaks of, in its order."""
-        count = len(self.edges)
-        values: list[Any] = []
-        for slot, value in zip(self.plan.slots, self.saved):
-            if slot < count and isinstance(value, (np.ndarray, np.generic)):
-                values.append(value)
-            elif slot == count:
-                values += value if isinstance(value, tuple) else (value,)
+        arguments = len(self.plan.kept)
+        values = list(self.saved[:arguments])
+        if self.plan.keeps_out:
+            result = self.saved[arguments]
+            values += result if isinstance(result, tuple) else (result,)
         return values
 
+    def source(self, position: int) -> Edge | None:
+        """The place in the graph of a guarded value; None for a leaf or a constant."""
+        arguments = len(self.plan.kept)
+        if position >= arguments:
+            return self, position - arguments
+        edge = self.edges[self.plan.kept[position]]
+        return None if edge is None or isinstance(edge[0], AccumulateGrad) else edge
 
-def stale(node: Any, position: int) -> AutogradError:
-    """A kept tensor was changed in place since: PyTorch's message, with the line that kept it."""
-    version, expected = node.guards[2 * position : 2 * position + 2]
-    value = node.guarded()[position]
-    writer = version.writer() if version.writer is not None else None
-    which = ""
-    if writer is not None and writer.grad_fn is not None:
-        which = f", which is output {writer.output_nr} of {writer.grad_fn.name.removesuffix('Backward')},"
-    line = f" It was saved on line {node.span.line} for {node.name}." if node.span else ""
-    return AutogradError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{KINDS.get(value.dtype.name, 'Tensor')} {list(value.shape)}]{which} is at version {version.count}; "
-        f"expected version {expected} instead.{line} "
-        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-        "with torch.autograd.set_detect_anomaly(True).",
-        hint="use the out-of-place form, or clone() before the value is changed",
-    )
-
-
-def _floating(value: Any) -> bool:
-    return bool(value.dtype.kind in "fcO")
+    def filled(self, grads: list[Any]) -> tuple[Any, ...]:
+        """Zeros where no gradient arrived."""
+        return tuple(np.zeros(shape, dtype) if g is None else g for g, (shape, dtype) in zip(grads, self.shapes))
 
 
 def times(g: Any, d: Any) -> Any:
@@ -249,6 +291,7 @@ def fit(part: Any, shape: tuple[int, ...] | None, dtype: np.dtype) -> Any:
     """A gradient summed over broadcast axes (None: it has its shape already) and in the dtype of its input."""
     if shape is not None and part.shape != shape:
         part = SumTo(shape=shape)(part)
-    if getattr(part, "dtype", None) != dtype:
+    held = getattr(part, "dtype", None)
+    if held != dtype and held is not None and held.kind != "O":
         part = To(dtype=dtype)(part)
     return part

@@ -40,8 +40,30 @@ def _number(value: Any) -> bool:
     return isinstance(value, (bool, int, float)) and not isinstance(value, np.generic)
 
 
+def _method(name: str) -> Callable[[Any, Any], Any]:
+    """An operator that is a function of the catalogue."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if type(other) is not type(self) and not isinstance(other, NUMBERS):
+            return NotImplemented
+        return self.method(self, name)(other)
+
+    return operator
+
+
+def _reflected_method(name: str) -> Callable[[Any, Any], Any]:
+    """The same with a number on the left."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        return self.method(type(self)(np.asarray(other)[()]), name)(self)
+
+    return operator
+
+
 class Operators:
-    """The operator methods of a value with `__operation__`."""
+    """The operator methods of a value with `__operation__`; `method(value, name)` gives its methods."""
 
     __slots__ = ()
     __array_ufunc__ = None
@@ -52,6 +74,11 @@ class Operators:
     __mul__ = _binary(mul)
     __rmul__ = __mul__
     __truediv__ = _binary(div)
+    __floordiv__ = _method("floor_divide")
+    __rfloordiv__ = _reflected_method("floor_divide")
+    __mod__ = _method("remainder")
+    __rmod__ = _reflected_method("remainder")
+    __matmul__ = _method("matmul")
     __eq__ = _binary(comparison.eq)
     __ne__ = _binary(comparison.ne)
     __lt__ = _binary(comparison.lt)
@@ -65,6 +92,17 @@ class Operators:
     __xor__ = _binary(comparison.BitwiseXor())
     __rxor__ = __xor__
     __hash__ = object.__hash__
+
+    __iadd__ = _method("add_")
+    __isub__ = _method("sub_")
+    __imul__ = _method("mul_")
+    __itruediv__ = _method("div_")
+    __ifloordiv__ = _method("floor_divide_")
+    __imod__ = _method("remainder_")
+    __ipow__ = _method("pow_")
+    __iand__ = _method("bitwise_and_")
+    __ior__ = _method("bitwise_or_")
+    __ixor__ = _method("bitwise_xor_")
 
     def __rsub__(self, other: Any) -> Any:
         if _number(other):
@@ -91,6 +129,9 @@ class Operators:
 
     def __pos__(self) -> Any:
         return self
+
+    def __abs__(self) -> Any:
+        return self.method(self, "abs")()  # type: ignore[attr-defined]
 
     def __invert__(self) -> Any:
         return comparison.BitwiseNot()(self)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.engine.mode import state
-from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Version
+from gradcli.engine.node import AccumulateGrad, Edge, Form, Node, OperationNode
 from gradcli.engine.operators import Operators
+from gradcli.engine.protocol import Protocol
+from gradcli.engine.printing import tensor_text
 from gradcli.engine.trace import Record, snapshot
-from gradcli.errors import AutogradError, DtypeError, ShapeError
+from gradcli.engine.version import Untracked, Version
+from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
 from gradcli.ops.operation import Elementwise, Operation
 from gradcli.ops.promotion import promote
 from gradcli.ops.window import Window
+
 
 class ViewOf:
     """How a tensor shows the memory of another: `base` through `chain`, current as of version `seen`.
 
     `kind` is "" for an ordinary view, "multi" for one of several results of one operation, "no_grad" for one made
-    without recording: the latter two may not be written to once gradients are recorded.
+    without recording, "custom" for one made in a user Function: these may not be written to while gradients are recorded.
     """
 
     __slots__ = ("base", "chain", "kind", "seen")
@@ -33,7 +37,7 @@ class ViewOf:
         self.kind = kind
 
 
-class Tensor(Operators):
+class Tensor(Operators, Protocol):
     """An array with a gradient.
 
     value          numpy array, or numpy scalar for a 0-d result
@@ -43,32 +47,35 @@ class Tensor(Operators):
     view           ViewOf for a view, else None
     origin         the tensor whose memory this one shares outside the graph (detach, .data), while a run is traced
     trace          its Record while a run is traced, else None; `traced` is the version that it shows
+
+    What most tensors never have is a default of the class: a result costs three attributes.
     """
 
-    __slots__ = (
-        "__weakref__", "_accumulator", "_grad", "hooks", "is_inference", "node", "origin", "output_nr", "requires_grad", "retained",
-        "trace", "traced", "value", "version", "view",
-    )  # fmt: skip
     __operation_priority__ = 2
+    method: ClassVar[Callable[[Tensor, str], Any]]
+    """The method of a name, bound; given by engine.methods."""
+
+    requires_grad: bool = False
+    node: Node | None = None
+    output_nr: int = 0
+    view: ViewOf | None = None
+    origin: Tensor | None = None
+    trace: Record | None = None
+    traced: int = 0
+    hooks: dict[int, Callable[..., Any]] | None = None
+    post_hooks: dict[int, Callable[..., Any]] | None = None
+    retained: bool = False
+    _grad: Tensor | None = None
+    _accumulator: weakref.ref[AccumulateGrad] | None = None
 
     def __init__(self, value: Any, requires_grad: bool = False) -> None:
         self.value = value
-        self.requires_grad = requires_grad
-        self.node: Node | None = None
-        self.output_nr = 0
-        self.version = Version()
-        self._grad: Tensor | None = None
-        self._accumulator: weakref.ref[AccumulateGrad] | None = None
-        self.view: ViewOf | None = None
-        self.origin: Tensor | None = None
-        self.trace: Record | None = None
-        self.traced = 0
-        self.hooks: list[Callable[..., Any]] | None = None
-        self.retained = False
-        self.is_inference = False
+        self.version: Version = state.version()
+        if requires_grad:
+            self.requires_grad = True
 
     @classmethod
-    def saved(cls, value: Any, edge: Edge | None, record: Record | None) -> Tensor | Any:
+    def saved(cls, value: Any, edge: Edge | None, record: Record | None) -> Any:
         """A value that a node kept, again as a tensor with its history; numbers stay numbers."""
         if edge is None:
             return value if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic) else cls(value)
@@ -83,20 +90,20 @@ class Tensor(Operators):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return np.shape(self.value)
+        return self.value.shape  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
-        return np.ndim(self.value)
+        return len(self.value.shape)
 
     @property
     def size_(self) -> int:
-        return int(np.size(self.value))
+        return int(self.value.size)
 
     @property
     def dtype(self) -> np.dtype:
         dtype = self.value.dtype
-        return np.dtype(np.float64) if dtype.kind == "O" else dtype
+        return FLOAT64 if dtype.kind == "O" else dtype  # type: ignore[no-any-return]
 
     @property
     def is_leaf(self) -> bool:
@@ -108,9 +115,19 @@ class Tensor(Operators):
         return self.value.dtype.kind in "fcO"
 
     @property
+    def is_inference(self) -> bool:
+        return isinstance(self.version, Untracked)
+
+    @property
     def grad_fn(self) -> Node | None:
         self.refresh()
         return self.node
+
+    @property
+    def asks(self) -> bool:
+        """`requires_grad` as a program sees it: a view asks when its base was written to by something that asks."""
+        self.refresh()
+        return self.requires_grad
 
     @property
     def grad(self) -> Tensor | None:
@@ -118,14 +135,14 @@ class Tensor(Operators):
 
     @property
     def array(self) -> np.ndarray:
-        """The value as an array that can be written to."""
-        if not isinstance(self.value, np.ndarray):
-            self.value = np.array(self.value)
-        return self.value
+        """The value as an array that can be written to and shared; nodes that kept a scalar follow it there."""
+        value = self.value
+        if not isinstance(value, np.ndarray):
+            self.value = np.array(value)
+            self.version.move(value, self.value)
+        return self.value  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
-        from gradcli.engine.printing import tensor_text
-
         return tensor_text(self)
 
     def __len__(self) -> int:
@@ -133,10 +150,17 @@ class Tensor(Operators):
             raise TypeError("len() of a 0-d tensor")
         return self.shape[0]
 
-    def __getattr__(self, name: str) -> Any:
-        from gradcli.engine.methods import method
+    def __bool__(self) -> bool:
+        if self.size_ > 1:
+            raise AutogradError(
+                "Boolean value of Tensor with more than one value is ambiguous", hint="use .all(), .any(), or a comparison of one element"
+            )
+        if not self.size_:
+            raise AutogradError("Boolean value of Tensor with no values is ambiguous")
+        return bool(self.value.reshape(-1)[0])
 
-        return method(self, name)
+    def __getattr__(self, name: str) -> Any:
+        return type(self).method(self, name)
 
     # ---- its place in the graph
 
@@ -144,38 +168,44 @@ class Tensor(Operators):
         """Where its gradient goes: None when it asks for none."""
         if not self.requires_grad:
             return None
-        if self.node is not None:
-            return self.node, self.output_nr
-        accumulator = self._accumulator() if self._accumulator is not None else None
-        if accumulator is None:
-            accumulator = AccumulateGrad(self)
-            self._accumulator = weakref.ref(accumulator)
-        return accumulator, 0
+        node = self.node
+        return (self.accumulator(), 0) if node is None else (node, self.output_nr)
+
+    def accumulator(self) -> AccumulateGrad:
+        """The node where the gradient of a leaf ends; it lives as long as some graph leads to it."""
+        found = self._accumulator() if self._accumulator is not None else None
+        if found is None:
+            found = AccumulateGrad(self)
+            self._accumulator = weakref.ref(found)
+        return found
 
     def refresh(self) -> None:
         """Give a view whose base was written to since the history of what it now shows."""
         view = self.view
-        if view is None or view.seen == self.version.count:
+        if view is None or type(self.version) is Untracked or view.seen == self.version.count:
             return
         view.seen = self.version.count
         base = view.base
-        if base.requires_grad and base.node is not None and view.kind != "no_grad":
-            op = Window(chain=view.chain)
-            self.node = make_node(op, (base,), [base.value], 1, self.value)
-            self.output_nr = 0
+        base.refresh()
+        if base.requires_grad and view.kind != "no_grad":
             self.requires_grad = True
+            self.output_nr = 0
+            self.node = make_node(Window(chain=view.chain), (base,), [base.value], 1, self.value, (self,))
 
     def record(self) -> Record | None:
         """Its trace record, made now for a leaf; None for a constant."""
+        tracer = state.tracer
+        if tracer is None:
+            return None
         if self.view is not None and self.traced != self.version.count:
             self.traced = self.version.count
             root = self.view.base.record()
             self.trace = None
-            if root is not None and state.tracer is not None:
+            if root is not None:
                 op = Window(chain=self.view.chain)
-                self.trace = state.tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
-        if self.trace is None and self.requires_grad and self.node is None and state.tracer is not None:
-            self.trace = state.tracer.leaf(self)
+                self.trace = tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
+        if self.trace is None and self.requires_grad and self.node is None:
+            self.trace = tracer.leaf(self)
         return self.trace
 
     # ---- operations
@@ -185,13 +215,22 @@ class Tensor(Operators):
         return apply(op, args)
 
 
+FLOAT64 = np.dtype(np.float64)
+
+SCALAR: tuple[Form, ...] = (((), FLOAT64),)
+"""The form of the usual 0-d result."""
+
+NEVER = Version()
+"""The version of what is no tensor: nothing writes to it."""
+
+
 def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     """Apply an operation to tensors (and plain values): compute, and record a node where a gradient is asked for."""
     values = []
-    mask, bit, tensors, plain = 0, 1, 0, True
+    mask, bit, tensors, plain = 0, 1, 0, not op.view
     for arg in args:
         if type(arg) is Tensor:
-            if arg.view is not None and arg.view.seen != arg.version.count:
+            if arg.view is not None:
                 arg.refresh()
             if arg.requires_grad:
                 mask |= bit
@@ -201,16 +240,19 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
             tensors += 1
             values.append(value)
         else:
+            if type(arg) is np.ndarray:
+                plain = False
             values.append(arg)
         bit <<= 1
-    out = op.forward(*values) if plain and not op.view else evaluate(op, args, values, tensors)
-    recording = mask and state.grad and op.differentiable
+    out = op.forward(*values) if plain else evaluate(op, args, values, tensors)
+    if mask and not (state.grad and op.differentiable):
+        mask = 0
     if type(out) is tuple:
-        return _apply_several(op, args, values, mask if recording else 0, out)
+        return _apply_several(op, args, values, mask, out)
     result = Tensor(out)
-    if recording and out.dtype.kind in "fcO":
+    if mask and (plain or out.dtype.kind in "fcO"):
         result.requires_grad = True
-        result.node = make_node(op, args, values, mask, out, result)
+        result.node = make_node(op, args, values, mask, out, (result,))
     if op.view:
         _share(result, args[0], op)
     if state.tracer is not None and state.tracer.following and op.differentiable:
@@ -229,6 +271,8 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: i
         state.charge(size)
     try:
         out = op(*values)
+    except DataError:
+        raise
     except ValueError as error:
         raise broadcast_error(values) or error from error
     if not size and not op.view:
@@ -254,7 +298,7 @@ def _apply_several(op: Operation, args: tuple[Any, ...], values: list[Any], mask
     """The results of an operation with several: one node, an output number each."""
     results = tuple(Tensor(value) for value in out)
     if mask:
-        node = make_node(op, args, values, mask, out, *results)
+        node = make_node(op, args, values, mask, out, results)
         for k, result in enumerate(results):
             if result.is_floating:
                 result.requires_grad, result.node, result.output_nr = True, node, k
@@ -266,30 +310,44 @@ def _apply_several(op: Operation, args: tuple[Any, ...], values: list[Any], mask
     return results
 
 
-def make_node(op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any, *results: Tensor) -> OperationNode:
+def make_node(
+    op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any, results: tuple[Tensor, ...]
+) -> OperationNode:
     """The node of an operation whose inputs of `mask` ask for gradients, with what its rules need."""
-    count = len(args)
-    plan = op.plan(mask, count)
+    plan = op.plans.get((mask, len(args))) or op.plan(mask, len(args))
+    edges: list[Edge | None] = []
+    for arg in args:
+        if type(arg) is Tensor and arg.requires_grad:
+            node = arg.node
+            edges.append((arg.accumulator(), 0) if node is None else (node, arg.output_nr))
+        else:
+            edges.append(None)
     saved: list[Any] = []
     guards: list[Any] = []
-    for slot in plan.slots:
-        if slot < count:
-            saved.append(values[slot])
-            arg = args[slot]
-            if type(arg) is Tensor:
-                guards += (arg.version, arg.version.count)
-        elif slot == count:
-            saved.append(out)
-            for result in results:
-                guards += (result.version, result.version.count)
-        else:
-            saved.append(kept_about(op, slot, count, values))
-    shapes = tuple([(v.shape, v.dtype) for v in out]) if type(out) is tuple else ((out.shape, out.dtype),)
-    edges = tuple([arg.edge() if type(arg) is Tensor else None for arg in args])
-    node = OperationNode(op, edges, shapes, plan, tuple(saved), tuple(guards), fits(op, values, mask, out))
-    if state.tracer is not None and state.tracer.following:
-        node.records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
-    return node
+    for slot in plan.kept:
+        saved.append(values[slot])
+        arg = args[slot]
+        version = arg.version if type(arg) is Tensor else NEVER
+        guards.append(version)
+        guards.append(version.count)
+    if plan.keeps_out:
+        saved.append(out)
+        for result in results:
+            guards.append(result.version)
+            guards.append(result.version.count)
+    for slot in plan.about:
+        saved.append(kept_about(op, slot, len(args), values))
+    if type(out) is np.float64:
+        made = OperationNode(op, tuple(edges), SCALAR, plan, tuple(saved), tuple(guards), None)
+    else:
+        shapes = tuple([(v.shape, v.dtype) for v in out]) if type(out) is tuple else ((out.shape, out.dtype),)
+        made = OperationNode(op, tuple(edges), shapes, plan, tuple(saved), tuple(guards), fits(op, values, mask, out))
+    if state.frame is not None:
+        state.frame.pack(made)
+    tracer = state.tracer
+    if tracer is not None and tracer.following:
+        made.records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
+    return made
 
 
 def kept_about(op: Operation, slot: int, count: int, values: list[Any]) -> Any:
@@ -301,7 +359,7 @@ def kept_about(op: Operation, slot: int, count: int, values: list[Any]) -> Any:
 
 def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ...] | None:
     """The (shape, dtype) each gradient is reduced to, None where every input is like the output."""
-    if type(out) is tuple or type(out) is np.float64:
+    if type(out) is tuple:
         return None
     shape, dtype = out.shape, out.dtype
     elementwise = isinstance(op, Elementwise)
@@ -320,8 +378,9 @@ def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> Non
     base, chain = (source, (op,)) if root is None else (root.base, (*root.chain, op))
     if root is not None and root.kind:
         kind = root.kind
-    result.view = ViewOf(base, chain, source.version.count, kind)
-    result.traced = source.version.count
+    seen = 0 if source.is_inference else source.version.count
+    result.view = ViewOf(base, chain, seen, kind)
+    result.traced = seen
 
 
 def _trace(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
@@ -354,16 +413,22 @@ def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     return result
 
 
-def require_grad(target: Tensor, flag: bool) -> Tensor:
+def require_grad(target: Tensor, flag: Any) -> Tensor:
     """Switch `requires_grad`, in place, under PyTorch's rules."""
+    if not isinstance(flag, bool):
+        raise AutogradError("requires_grad must be a bool", hint="write True or False")
     if flag and not target.is_floating:
         raise DtypeError(
-            "Only Tensors of floating point and complex dtype can require gradients", hint="make it floating: tensor([1., 2.]) or .double()"
+            "only Tensors of floating point and complex dtype can require gradients", hint="make it floating: tensor([1., 2.]) or .double()"
         )
+    if flag and target.is_inference and not state.inference:
+        raise AutogradError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if not flag and target.grad_fn is not None:
         raise AutogradError(
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
             "that doesn't require differentiation use var_no_grad = var.detach()."
         )
+    if flag and state.lift is not None and target.value.dtype.kind == "f":
+        target.value = state.lift(target.value)
     target.requires_grad = flag
     return target

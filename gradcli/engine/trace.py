@@ -57,10 +57,11 @@ class Record:
 class FunctionCall:
     """One `apply` of a user Function: its inputs and outputs as records (or values), and whether its body could be followed.
 
-    `opaque` names what cut the body off from its inputs ("item()", ...), or is None.
+    `opaque` names what cut the body off from its inputs ("item()", ...), or is None. The records of its body
+    have indices above `first` and up to `last`.
     """
 
-    __slots__ = ("args", "cls", "inputs", "node", "opaque", "outputs", "span")
+    __slots__ = ("args", "cls", "first", "inputs", "last", "node", "opaque", "outputs", "span")
 
     def __init__(self, cls: Any, args: tuple[Any, ...], inputs: tuple[Any, ...], span: Span | None) -> None:
         self.cls = cls
@@ -70,6 +71,7 @@ class FunctionCall:
         self.outputs: tuple[Any, ...] = ()
         self.node: Any = None
         self.opaque: str | None = None
+        self.first = self.last = 0
 
 
 class PassEntry:
@@ -118,6 +120,12 @@ class Tracer:
         self.calls: list[FunctionCall] = []
         self.inside: list[FunctionCall] = []
         self.passes: list[PassRecord] = []
+        self.labels: dict[int, tuple[str, int | None, Any]] = {}
+
+    def bound(self, value: Any, name: str) -> None:
+        """The program bound a value to a name: a tensor goes by its first one. It is kept alive, so that its id stays its own."""
+        if id(value) not in self.labels:
+            self.labels[id(value)] = (name, state.span.line if state.span else None, value)
 
     @property
     def following(self) -> bool:

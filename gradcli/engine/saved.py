@@ -1,0 +1,78 @@
+"""What a node kept, given back as tensors with their history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.function import FunctionNode
+from gradcli.engine.node import Node, OperationNode
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import MissingAttributeError
+from gradcli.ops.operation import Operation
+
+PYTORCH_NAMES = {"x": "self", "y": "other", "tensor": "self", "input": "self"}
+"""Our argument names -> what PyTorch calls them in `_saved_<name>`."""
+
+
+def unpack(node: OperationNode, kept: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The kept values as Tensors with their history, for a backward pass that is itself recorded."""
+    values = list(kept)
+    plan, count, records = node.plan, len(node.edges), node.records
+    for k, slot in enumerate(plan.kept):
+        values[k] = Tensor.saved(kept[k], node.edges[slot], records[slot] if records else None)
+    if plan.keeps_out:
+        place = len(plan.kept)
+        values[place] = results(node, kept[place], records[count:] if records else ())
+    return tuple(values)
+
+
+def results(node: OperationNode, kept: Any, records: tuple[Any, ...]) -> Any:
+    """The kept result, or results, as Tensors."""
+    made = tuple(
+        Tensor.saved(value, (node, k), records[k] if k < len(records) else None) if value.dtype.kind in "fcO" else Tensor(value)
+        for k, value in enumerate(kept if isinstance(kept, tuple) else (kept,))
+    )
+    return made if isinstance(kept, tuple) else made[0]
+
+
+def argument_names(op: Operation) -> list[str]:
+    """PyTorch's names of the tensor arguments."""
+    return [PYTORCH_NAMES.get(name, name) for name in op.arguments]
+
+
+def saved_names(node: Node) -> list[str]:
+    """What `_saved_<name>` a node has."""
+    if not isinstance(node, OperationNode):
+        return []
+    arguments = argument_names(node.op)
+    kept = [arguments[slot] for slot in range(len(arguments)) if any(slot in rule[1] for rule in node.op.rules if rule is not None)]
+    return sorted({*kept, *node.op.parameters, *(["result"] if node.plan.keeps_out else [])})
+
+
+def saved_attribute(node: Node, name: str) -> Any:
+    """`node._saved_<name>`: a tensor, a parameter, or None where the tensor is not needed."""
+    bare = name.removeprefix("_saved_")
+    if not isinstance(node, OperationNode):
+        if isinstance(node, FunctionNode) and name == "saved_tensors":
+            return node.context.saved_tensors
+        raise MissingAttributeError(f"'{node.name}' object has no attribute '{name}'")
+    op = node.op
+    if bare in op.parameters:
+        return getattr(op, bare)
+    arguments = argument_names(op)
+    if bare == "result" and node.plan.keeps_out:
+        place = len(node.plan.kept)
+    elif bare in arguments:
+        if arguments.index(bare) not in node.plan.kept:
+            return None
+        place = node.plan.kept.index(arguments.index(bare))
+    else:
+        raise MissingAttributeError(f"'{node.name}' object has no attribute '{name}'")
+    node.check_alive()
+    value = unpack(node, node.read())[place]
+    return value if isinstance(value, (Tensor, tuple)) else Tensor(np.asarray(value)[()])
+
+
+__all__ = ["saved_attribute", "saved_names", "unpack"]
