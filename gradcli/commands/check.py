@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gradcli.check.options import CheckOptions
     from gradcli.check.result import CheckResult, FileResult
 
+BUG_CODE = "G900"
+
 FormatOption = Annotated[
     str, typer.Option("--format", metavar="FORMAT", help=f"What goes to standard output: {', '.join(formats.FORMATS)}.")
 ]
@@ -84,37 +86,42 @@ def _check_all(files: list[str], settings: CheckOptions, *, debug: bool) -> tupl
         try:
             found = _check_one(path, settings)
         except GradcliError as error:
-            found = _unchecked(path, error)
+            found = _not_checked(path, error)
         except BrokenPipeError:
             raise
         except Exception as error:
             bug(error, debug=debug, path=path)
-            bugs, found = True, _unchecked(path, GradcliError(f"bug of gradcli: {type(error).__name__}: {error}", code="G900"))
+            bugs, found = True, _bug(path, error)
         result.files.append(found)
     return result, bugs
 
 
 def _check_one(path: str, settings: CheckOptions) -> FileResult:
     from gradcli.check import check_file
-    from gradcli.syntax import Source
 
-    if path != inputs.STANDARD_INPUT:
-        return check_file(path, None, settings)
-    source = Source.decode(inputs.STANDARD_INPUT_NAME, inputs.standard_input())
+    source = inputs.read(path, settings.limits)
     return check_file(source.path, source.text, settings)
 
 
-def _unchecked(path: str, error: GradcliError) -> FileResult:
+def _not_checked(path: str, error: GradcliError) -> FileResult:
     from gradcli.check.result import FileResult
 
     shown = inputs.STANDARD_INPUT_NAME if path == inputs.STANDARD_INPUT else path
     return FileResult(shown, "error", failing=True, error=error)
 
 
+def _bug(path: str, error: Exception) -> FileResult:
+    """Our fault stands in the report too, so that no reader takes the file for checked."""
+    found = _not_checked(path, GradcliError(f"bug of gradcli: {type(error).__name__}: {error}", code=BUG_CODE))
+    assert found.error is not None
+    found.error.__cause__ = error
+    return found
+
+
 def _tell_errors(result: CheckResult) -> None:
     """Errors go to standard error in full; an error that the file announces is no news."""
     for file in result.files:
-        if file.error is not None and not file.met:
+        if file.error is not None and not file.met and file.error.code != BUG_CODE:
             say(error_text(file.error, file.path, file.source))
 
 

@@ -20,26 +20,30 @@ T = TypeVar("T")
 
 
 def gradient(chosen: Selection, leaf: Tensor, order: int) -> np.ndarray | None:
-    """The gradient for one leaf, from the second order on of the sum of the one before; None where nothing depends on it."""
+    """The gradient for one leaf; None where the output does not depend on it.
+
+    A higher order is the Jacobian of the derivative before, as `check` takes it: the whole Hessian for order 2.
+    """
     with passes(chosen):
-        g = _first(chosen, leaf, create_graph=order > 1)
-        for step in range(2, order + 1):
-            if g is None or not g.requires_grad:
-                break
-            total = g.sum()
-            (g,) = engine.grad(total, leaf, create_graph=step < order, materialize_grads=True, own=True)
-        else:
-            return None if g is None else np.asarray(g.value)
-    return None if g is None else np.zeros(leaf.shape, leaf.dtype)
+        if order > 1:
+            return _higher(chosen, leaf, order)
+        g = _even_if_freed(lambda own: _first(chosen, leaf, own=own))
+    return None if g is None else np.asarray(g.value)
 
 
-def _first(chosen: Selection, leaf: Tensor, *, create_graph: bool) -> Tensor | None:
-    def take(own: bool) -> Tensor | None:
-        return engine.grad(
-            chosen.output, leaf, chosen.grad_outputs, retain_graph=True, create_graph=create_graph, allow_unused=True, own=own
-        )[0]
+def _first(chosen: Selection, leaf: Tensor, *, own: bool) -> Tensor | None:
+    return engine.grad(chosen.output, leaf, chosen.grad_outputs, retain_graph=True, allow_unused=True, own=own)[0]
 
-    return _even_if_freed(take)
+
+def _higher(chosen: Selection, leaf: Tensor, order: int) -> np.ndarray:
+    from gradcli.check.collect import differentiate
+    from gradcli.check.target import gradient as jacobian
+
+    weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
+    before = differentiate(chosen.output, leaf, weights, order - 1)
+    if before is None:
+        return np.zeros(leaf.shape * 2, leaf.dtype)
+    return np.asarray(jacobian(before, [leaf], None)[0])
 
 
 def accumulated(chosen: Selection) -> dict[str, np.ndarray | None]:

@@ -31,8 +31,8 @@ def grad(
 ) -> ExitStatus:
     """Print d(output)/d(wrt).
 
-    The gradient is weighted by --grad-outputs. Without options: the last variable that requires grad, with respect to every leaf that does. From the second order
-    on, each derivative is that of the sum of the one before.
+    The gradient is weighted by --grad-outputs. Without options: the last variable that requires grad, with respect to
+    every leaf that does. A higher order is the Jacobian of the derivative before: the Hessian for order 2.
     """
     overrides = dict(options.assignments(set))
     source = read(file, limits)
@@ -49,4 +49,3 @@ def grad(
     view = terminal.view(options.Color.NEVER, verbose=verbose, to_file=out is not None)
     emit(render(found, format, view), out, machine=format == "json")
     return ExitStatus.PASSED
-

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from gradcli.commands.output import say
+from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.tensor import Tensor, tensor
 from gradcli.errors import GradcliError, SourceErrors, UsageError
+from gradcli.graph.build import reachable
 from gradcli.graph.naming import scope_names
 from gradcli.interpreter import Run, run_file
 from gradcli.interpreter.limits import Limits
@@ -43,7 +46,7 @@ def select(done: Run, output: str | None, wrt: list[str] | None, grad_outputs: s
     chosen = named(done, name, "--output")
     if not chosen.requires_grad:
         raise UsageError(f"--output {name}: it requires no grad", hint="no operation on the way to it takes a leaf that does", code="G107")
-    leaves = {leaf: named(done, leaf, "--wrt") for leaf in wrt} if wrt else all_leaves(done)
+    leaves = {leaf: named(done, leaf, "--wrt") for leaf in wrt} if wrt else all_leaves(done, chosen)
     for leaf, value in leaves.items():
         if not value.requires_grad:
             raise UsageError(f"--wrt {leaf}: it requires no grad", hint="create it with requires_grad=True", code="G107")
@@ -51,23 +54,28 @@ def select(done: Run, output: str | None, wrt: list[str] | None, grad_outputs: s
 
 
 def last_output(done: Run) -> str:
-    """The variable that was bound last to a tensor that requires grad."""
-    names = [name for name, value in done.scope.items() if isinstance(value, Tensor) and value.requires_grad]
-    if not names:
+    """The variable that was bound last to a result that requires grad; where there is no result, to a leaf."""
+    asking = [name for name, value in done.scope.items() if isinstance(value, Tensor) and value.requires_grad]
+    if not asking:
         hint = "create a leaf with requires_grad=True, and compute with it"
         raise UsageError(f"{done.tree.source.path}: nothing to differentiate", hint=hint, code="G107")
-    return names[-1]
+    results = [name for name in asking if not done.scope[name].is_leaf]
+    return (results or asking)[-1]
 
 
-def all_leaves(done: Run) -> dict[str, Tensor]:
-    """Every leaf that requires grad and has a name, also one inside a list or dict."""
+def all_leaves(done: Run, output: Tensor) -> dict[str, Tensor]:
+    """Every leaf that requires grad: those that the file's variables hold, and those without a name below the output."""
     names = scope_names(done.scope)
-    found: dict[str, Tensor] = {}
-    for value in done.scope.values():
-        for item in value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else [value]:
-            if isinstance(item, Tensor) and item.requires_grad and item.is_leaf:
-                found.setdefault(names[id(item)], item)
-    return found
+    below = [node.variable for node in reachable([output]) if isinstance(node, AccumulateGrad)]
+    found = {id(leaf): leaf for leaf in [*held(done.scope.values()), *below] if leaf.requires_grad and leaf.is_leaf}
+    return {names.get(key, f"leaf {position}"): leaf for position, (key, leaf) in enumerate(found.items(), 1)}
+
+
+def held(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among values, and those in lists, tuples and dicts among them."""
+    for value in values:
+        inside = value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else (value,)
+        yield from (item for item in inside if isinstance(item, Tensor))
 
 
 def named(done: Run, text: str, option: str) -> Tensor:
@@ -104,6 +112,3 @@ def evaluated(done: Run, text: str, option: str) -> Any:
     except GradcliError as error:
         first = error.errors[0] if isinstance(error, SourceErrors) else error
         raise UsageError(f"{option} {text}: {first.message}", hint=first.hint, code="G107") from error
-
-
-
