@@ -7,12 +7,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.engine.tensor import Tensor
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.text import percent
 
 Binary = Callable[[Any, Any], Any]
 
 SEQUENCES = (str, list, tuple)
+SCALARS = frozenset({int, float, complex, bool, Tensor})
+"""Two of these never make a sequence."""
 
 GROWING: frozenset[type] = frozenset({int, str, list, tuple})
 """The classes of results that are held against a limit afterwards."""
@@ -41,6 +44,8 @@ def multiply(meter: Meter, plain: Binary) -> Binary:
     """`*`: a sequence times a number, or two large integers."""
 
     def times(a: Any, b: Any) -> Any:
+        if type(a) in SCALARS and type(b) in SCALARS:
+            return plain(a, b)
         if isinstance(a, SEQUENCES) or isinstance(b, SEQUENCES):
             check_repeat(meter, a, b)
         return plain(a, b)

@@ -232,6 +232,9 @@ def legacy_tensor(*data: Any) -> Tensor:
 
 def array(data: Any, dtype: Any = None) -> np.ndarray:
     """The numpy array that data means, with PyTorch's choice of dtype."""
+    if isinstance(data, range):
+        state.charge(max(0, (data.stop - data.start) // data.step))
+        data = list(data)
     shape = shape_of(data)
     state.charge(math.prod(shape))
     value = np.asarray(data.value) if isinstance(data, Tensor) else numbers(data, shape)

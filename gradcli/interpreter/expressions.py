@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
+from gradcli.errors import Span
 from gradcli.interpreter.arithmetic import GROWING, bounded
 from gradcli.interpreter.meter import CONTAINERS, Meter
 from gradcli.interpreter.scope import Evaluate, Frame, Scope
@@ -23,14 +24,37 @@ UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 
 def binary(c: Compiler, node: ast.BinOp, scope: Scope) -> Evaluate:
     left, right = c.expression(node.left, scope), c.expression(node.right, scope)
-    span, apply, grown = c.span(node), bounded(type(node.op), c.meter), c.meter.grown
+    span, grown, highest, lowest = c.span(node), c.meter.grown, c.meter.integer_max, -c.meter.integer_max
+    if isinstance(node.op, ast.Add):
+        return addition(left, right, span, c.meter)
+    apply = bounded(type(node.op), c.meter)
 
     def evaluate(frame: Frame) -> Any:
         a = left(frame)
         b = right(frame)
         state.span = span
         result = apply(a, b)
-        return grown(result) if type(result) in GROWING else result
+        kind = type(result)
+        if kind is int:
+            return result if lowest < result < highest else grown(result)
+        return grown(result) if kind in GROWING else result
+
+    return evaluate
+
+
+def addition(left: Evaluate, right: Evaluate, span: Span, meter: Meter) -> Evaluate:
+    """`+`, without the call that the other operators make: loops are full of it."""
+    grown, highest, lowest = meter.grown, meter.integer_max, -meter.integer_max
+
+    def evaluate(frame: Frame) -> Any:
+        a = left(frame)
+        b = right(frame)
+        state.span = span
+        result = a + b
+        kind = type(result)
+        if kind is int:
+            return result if lowest < result < highest else grown(result)
+        return grown(result) if kind in GROWING else result
 
     return evaluate
 
@@ -93,24 +117,11 @@ def contains(meter: Meter) -> Callable[[Any, Any], bool]:
     return within
 
 
-def comparing(meter: Meter, apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A comparison that first bounds what comparing containers visits."""
-
-    def compare(a: Any, b: Any) -> Any:
-        if type(a) in CONTAINERS and type(b) in CONTAINERS:
-            meter.scan(a)
-            meter.scan(b)
-        return apply(a, b)
-
-    return compare
-
-
 def comparator(c: Compiler, op: ast.cmpop) -> Callable[[Any, Any], Any]:
     if isinstance(op, (ast.In, ast.NotIn)):
         within = contains(c.meter)
         return within if isinstance(op, ast.In) else lambda a, b: not within(a, b)
-    apply = COMPARISONS[type(op)]
-    return apply if isinstance(op, (ast.Is, ast.IsNot)) else comparing(c.meter, apply)
+    return COMPARISONS[type(op)]
 
 
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -123,12 +134,15 @@ def compare(c: Compiler, node: ast.Compare, scope: Scope) -> Evaluate:
     left, span = c.expression(node.left, scope), c.span(node)
     operands = c.expressions(node.comparators, scope)
     tests = [comparator(c, op) for op in node.ops]
-    test, operand = tests[0], operands[0]
+    test, operand, scan = tests[0], operands[0], c.meter.scan
 
     def single(frame: Frame) -> Any:
         a = left(frame)
         b = operand(frame)
         state.span = span
+        if type(a) in CONTAINERS:
+            scan(a)
+            scan(b)
         return test(a, b)
 
     def chain(frame: Frame) -> Any:
@@ -137,6 +151,8 @@ def compare(c: Compiler, node: ast.Compare, scope: Scope) -> Evaluate:
         for operand, test in zip(operands, tests, strict=True):
             b = operand(frame)
             state.span = span
+            scan(a)
+            scan(b)
             result = test(a, b)
             if not result:
                 return result

@@ -71,6 +71,8 @@ class Program:
         stderr: Writable | None = None,
         hooks: Hooks | None = None,
         data: str | None = None,
+        tracer: Tracer | None = None,
+        lift: Callable[[Any], Any] | None = None,
     ) -> Run:
         """Run from the start.
 
@@ -80,10 +82,14 @@ class Program:
         stdout     where printed text goes as it comes; it is collected in any case
         hooks      called at each check(...) and claim(...) of the file
         data       the folder that load(...) reads from; by default that of the file
+        tracer     what records when `trace` is set; by default a new Tracer
+        lift       applied to the value of each leaf that asks for a gradient: other storage for the whole run
 
         An error of the program is in the result; UsageError for an override that is none.
         """
-        return Session(self, seed, overrides or {}, trace, stdout, stderr, hooks, data).run()
+        session = Session(self, seed, overrides or {}, trace, stdout, stderr, hooks, data)
+        session.tracer, session.lift = (tracer or Tracer()) if trace else None, lift
+        return session.run()
 
 
 class Session:
@@ -109,6 +115,8 @@ class Session:
         self.variables: dict[str, Any] = {}
         self.recorder = Recorder(self.words.modules, self.replacements(), trace=trace, hooks=hooks)
         self.recorder.plan_imports(self.tree.module)
+        self.tracer: Tracer | None = None
+        self.lift: Callable[[Any], Any] | None = None
         self.result = Run(self.tree, self.variables, limits=self.limits, seed=seed)
 
     def compiler(self, tree: Tree) -> Compiler:
@@ -125,8 +133,9 @@ class Session:
 
     def run(self) -> Run:
         result = self.result
-        with prepared(self.meter, self.seed, Tracer() if self.trace else None, self.warner):
+        with prepared(self.meter, self.seed, self.tracer, self.warner):
             result.tracer = state.tracer
+            state.lift = self.lift
             try:
                 self.execute()
             except Exception as error:

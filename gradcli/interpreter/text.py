@@ -104,7 +104,7 @@ def expand(
     meter: Meter, template: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], automatic: int | None, depth: int
 ) -> tuple[str, int | None]:
     """One level of a template; `automatic` numbers the empty fields, None once a field was numbered by hand."""
-    if depth == 0:
+    if depth < 0:
         raise ValueError("Max string recursion exceeded")
     parts: list[str] = []
     for literal, name, spec, conversion in string.Formatter().parse(template):

@@ -22,11 +22,11 @@ def violations(module: ast.Module, source: Source) -> list[SourceError]:
     pending: list[ast.AST] = [module]
     while pending:
         node = pending.pop()
-        if type(node) not in ALLOWED:
-            what, instead = REFUSED.get(type(node).__name__, (f"{type(node).__name__}", "see the language's documentation"))
+        if isinstance(node, ast.pattern):
+            continue  # the match statement around it is refused already
+        if isinstance(node, (ast.stmt, ast.expr)) and type(node) not in ALLOWED:
+            what, instead = REFUSED.get(type(node).__name__, (type(node).__name__, "see the language's documentation"))
             complaints.append((node, f"{what} is not in the language", instead))
-            if not isinstance(node, ast.stmt):
-                continue
         rule = RULES.get(type(node))
         if rule is not None:
             complaints.extend(rule(node))
