@@ -16,9 +16,12 @@ from gradcli.ops import (
     activation,
     arithmetic,
     bounds,
+    cholesky,
     classification,
     comparison,
     conjugate,
+    determinant,
+    einsum,
     exponential,
     extreme,
     hyperbolic,
@@ -26,11 +29,14 @@ from gradcli.ops import (
     joining,
     loss,
     matmul,
+    orthogonal,
+    products,
     reduction,
     rounding,
     scan,
     shape,
     softmax,
+    solve,
     splitting,
     structure,
     trigonometric,
@@ -41,6 +47,7 @@ from gradcli.ops.operation import Operation
 FAMILIES: tuple[Any, ...] = (
     arithmetic, comparison, structure, where, exponential, trigonometric, hyperbolic, rounding, bounds, activation,
     matmul, conjugate, softmax, loss, classification,
+    products, einsum, solve, determinant, cholesky, orthogonal,
     shape, reduction, extreme, indexing, joining, splitting, scan,
 )  # fmt: skip
 
@@ -82,12 +89,13 @@ def _collect() -> dict[str, Callable[..., Any]]:
             table[cls.name] = function_of(cls)
         for function in getattr(family, "FUNCTIONS", ()):
             table[function.__name__.rstrip("_") or function.__name__] = function
-        table.update(getattr(family, "SPELLINGS", {}))
+        for name, target in getattr(family, "SPELLINGS", {}).items():
+            table[name] = table[target] if isinstance(target, str) else target
     return table
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = _collect()
-"""Name -> function. Family files may list further names for a function in `SPELLINGS`."""
+"""Name -> function. Family files may list further names for a function, or for a name, in `SPELLINGS`."""
 
 
 def first_parameter(function: Callable[..., Any]) -> str:
@@ -103,7 +111,7 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     if kwargs:
         names = inspect.signature(function).parameters
         kwargs = {(ALIASES.get(k, k) if k not in names else k): v for k, v in kwargs.items()}
-    if args and not is_tensor(args[0]) and first_parameter(function) == "x":
+    if args and first_parameter(function) == "x" and not any(map(is_tensor, args)) and not any(map(is_tensor, kwargs.values())):
         raise ArgumentError(
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(args[0]).__name__}", hint=f"write {name}(torch.tensor(...))"
         )

@@ -1,0 +1,96 @@
+"""What the operations of linear algebra share: checks, errors, triangles, leading axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import Fault, ShapeError
+from gradcli.ops.operation import Value, rank
+from gradcli.ops.reduction import sum as total
+from gradcli.ops.shape import Unsqueeze
+from gradcli.ops.structure import SumTo
+from gradcli.ops.where import where
+
+
+class LinAlgError(Fault, RuntimeError):
+    """A matrix for which the result does not exist: torch.linalg.LinAlgError."""
+
+    kind = "value"
+
+
+def need_matrix(name: str, x: Any) -> None:
+    if np.ndim(x) < 2:
+        raise ShapeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+
+
+def need_square(name: str, x: Any) -> None:
+    """RuntimeError (PyTorch's text) for anything but a square matrix, or a batch of them."""
+    need_matrix(name, x)
+    if np.shape(x)[-1] != np.shape(x)[-2]:
+        raise ShapeError(f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices")
+
+
+def place(index: tuple[int, ...]) -> str:
+    """Which matrix of a batch a message speaks of."""
+    return f" (Batch element {index[0] if len(index) == 1 else list(index)})" if index else ""
+
+
+def first_where(found: Value) -> tuple[int, ...]:
+    """The leading index of the first matrix that was found."""
+    return tuple(int(k) for k in np.argwhere(found)[0]) if np.ndim(found) else ()
+
+
+def eye(n: int) -> Value:
+    return np.eye(n, dtype=bool)
+
+
+def lower(x: Value, strict: bool = False) -> Value:
+    """The lower triangle, without the diagonal if strict; zeros elsewhere."""
+    return where(np.tri(x.shape[-2], x.shape[-1], -1 if strict else 0, dtype=bool), x, 0.0)
+
+
+def upper(x: Value, strict: bool = False) -> Value:
+    """The upper triangle, without the diagonal if strict; zeros elsewhere."""
+    return where(~np.tri(x.shape[-2], x.shape[-1], 0 if strict else -1, dtype=bool), x, 0.0)
+
+
+def diagonal_of(x: Value) -> Value:
+    """The main diagonal of square matrices."""
+    return total(where(eye(x.shape[-1]), x, 0.0), -1)
+
+
+def diagonal_matrix(x: Value) -> Value:
+    """Square matrices with x on their diagonal."""
+    return where(eye(x.shape[-1]), row(x), 0.0)
+
+
+def row(x: Value) -> Value:
+    """(..., n) -> (..., 1, n)."""
+    return Unsqueeze(dim=-2)(x)
+
+
+def column(x: Value) -> Value:
+    """(..., n) -> (..., n, 1)."""
+    return Unsqueeze(dim=-1)(x)
+
+
+def spread(x: Value) -> Value:
+    """(...) -> (..., 1, 1)."""
+    return column(column(x))
+
+
+def fitted(g: Value, shape: tuple[int, ...]) -> Value:
+    """A gradient summed over the leading axes that were broadcast."""
+    return g if g.shape == shape else SumTo(shape=shape)(g)
+
+
+def lifted(args: Sequence[Value], lead: Sequence[bool], cores: Sequence[int]) -> list[Value]:
+    """Batched arguments with axes of length 1 behind the leading one, so that their own leading axes still broadcast."""
+    own = [rank(a) - batched - core for a, batched, core in zip(args, lead, cores)]
+    most = max(own)
+    return [
+        np.reshape(a, (len(a), *(1,) * (most - count), *np.shape(a)[1:])) if batched else a for a, batched, count in zip(args, lead, own)
+    ]
