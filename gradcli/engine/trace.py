@@ -121,6 +121,20 @@ class Tracer:
         self.inside: list[FunctionCall] = []
         self.passes: list[PassRecord] = []
         self.labels: dict[int, tuple[str, int | None, Any]] = {}
+        self.rounds: list[tuple[int, int, int]] = []
+        """(sequence number of the last node before it, line of the loop, number of the round, -1 at its end), for pictures."""
+
+    def turn(self, line: int, number: int) -> None:
+        """A round of a loop begins (-1: the loop ends). Rounds without a node leave no mark, so that long loops of plain numbers cost nothing."""
+        rounds, now = self.rounds, state.sequence
+        if number:
+            while rounds and rounds[-1][0] == now:
+                known = rounds.pop()
+                if known[1] == line:
+                    if number < 0 and known[2] == 0:
+                        return
+                    break
+        rounds.append((now, line, number))
 
     def bound(self, value: Any, name: str) -> None:
         """The program bound a value to a name: a tensor goes by its first one. It is kept alive, so that its id stays its own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
@@ -16,6 +16,7 @@ from gradcli.interpreter.signals import BREAK, CONTINUE, leaves
 from gradcli.interpreter.text import text
 
 if TYPE_CHECKING:
+    from gradcli.engine.trace import Tracer
     from gradcli.interpreter.compiler import Compiler
 
 
@@ -71,13 +72,27 @@ def rounds(c: Compiler, test: Evaluate, span: Any, cost: int) -> Any:
     return generate
 
 
+def noted(items: Iterable[Any], line: int) -> Iterable[Any]:
+    """The rounds of a loop; a tracer is told where each begins."""
+    return items if state.tracer is None else turning(state.tracer, items, line)
+
+
+def turning(tracer: Tracer, items: Iterable[Any], line: int) -> Iterator[Any]:
+    try:
+        for number, item in enumerate(items):
+            tracer.turn(line, number)
+            yield item
+    finally:
+        tracer.turn(line, -1)
+
+
 def while_(c: Compiler, node: ast.While, scope: Scope) -> Execute:
     test = c.expression(node.test, scope)
     body, orelse = c.block(node.body, scope), c.block(node.orelse, scope)
-    passes = rounds(c, test, c.span(node.test), 1 + len(body))
+    passes, line = rounds(c, test, c.span(node.test), 1 + len(body)), node.lineno
 
     def execute(frame: Frame) -> Any:
-        for _ in passes(frame):
+        for _ in noted(passes(frame), line):
             for statement in body:
                 signal = statement(frame)
                 if signal is not None:
@@ -94,12 +109,12 @@ def while_(c: Compiler, node: ast.While, scope: Scope) -> Execute:
 def for_(c: Compiler, node: ast.For, scope: Scope) -> Execute:
     items, put, span = c.expression(node.iter, scope), store(c, node.target, scope), c.span(node.iter)
     body, orelse = c.block(node.body, scope), c.block(node.orelse, scope)
-    meter, cost = c.meter, 1 + len(body)
+    meter, cost, line = c.meter, 1 + len(body), node.lineno
 
     def straight(frame: Frame) -> Any:
         values = items(frame)
         state.span = span
-        for value in iterate(values):
+        for value in noted(iterate(values), line):
             meter.steps += cost
             if meter.steps > meter.alarm:
                 meter.pause()
@@ -111,7 +126,7 @@ def for_(c: Compiler, node: ast.For, scope: Scope) -> Execute:
     def general(frame: Frame) -> Any:
         values = items(frame)
         state.span = span
-        for value in iterate(values):
+        for value in noted(iterate(values), line):
             meter.steps += cost
             if meter.steps > meter.alarm:
                 meter.pause()
