@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.check.functions import Fault, describe, disagrees, expectation
+from gradcli.check.functions import Fault, alone, describe, disagrees, expectation
 from gradcli.check.opinions import Witness
 from gradcli.check.result import Blame
 from gradcli.check.target import Input, Target, Term
@@ -93,7 +93,7 @@ def wrong_rule(node: OperationNode, budget: int) -> Blame | None:
     if not isinstance(output, Record):
         return None
     weights = np.random.default_rng(node.sequence).uniform(0.5, 1.5, np.shape(output.value))
-    given = dict(node.backward([weights[()]], False))
+    given = alone(node, [weights[()]])
     term = Term(output, weights)
     inputs = []
     for record in dict.fromkeys(r for r in node.records[: len(node.edges)] if isinstance(r, Record)):

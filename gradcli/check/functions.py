@@ -11,7 +11,10 @@ import numpy as np
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.result import FunctionResult
 from gradcli.check.target import Input, Term
+from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
+from gradcli.engine.mode import recording
+from gradcli.engine.node import Node
 from gradcli.engine.trace import FunctionCall, Record
 
 CALLS = 8
@@ -55,7 +58,7 @@ def faults_of(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
     node = call.node
     weights = [signed(rng, shape) for shape, _ in node.shapes]
     sent = [np.array(w, dtype=dtype) for w, (_, dtype) in zip(weights, node.shapes)]
-    given = dict(node.backward(list(sent), False))
+    given = alone(node, sent)
     if any((s != w).any() for s, w in zip(sent, weights)):
         return [Fault(call, 0, sent[0], weights[0], "backward changes grad_output in place")]
     if call.opaque:
@@ -79,6 +82,12 @@ def faults_of(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
         why = describe(item.autograd, expected, places[0], missing)
         faults.append(Fault(call, places[0], item.autograd, expected, why))
     return faults
+
+
+def alone(node: Node, grads: Sequence[Any]) -> dict[int, Any]:
+    """What one node hands to each of its inputs, by position; None and missing entries mean no gradient."""
+    with recording(False):
+        return {index: g for index, g in node.backward(list(grads), Pass([], own=True)) if g is not None}
 
 
 def signed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -101,13 +101,15 @@ class Judge:
         self.error = np.where(spoken, off / rounding, self.error)
         near = spoken & (off <= rounding)
         digits = off <= np.sqrt(self.eps) * np.abs(truth)
-        vanishing = off <= GROSS * self.eps * gross * np.sqrt(self.eps) + self.tiny
-        lost = near & ~digits & ~vanishing & (off > ULPS * self.unit(truth))
+        lost = near & ~digits & (truth != 0) & (off > ULPS * self.unit(truth))
         self.set(near & ~lost, "pass")
         far = spoken & ~near
         if lost.any() or far.any():
             self.far_or_lost(near & lost, far, digits)
         self.kinks(spoken)
+        if self.opinion.unsettled is not None:
+            self.failing[self.opinion.unsettled] = False
+            self.set(self.opinion.unsettled, "unstable")
 
     def far_or_lost(self, lost: np.ndarray, far: np.ndarray, digits: np.ndarray) -> None:
         """Rounding or a wrong rule? The engine's own rules at 50 digits tell."""

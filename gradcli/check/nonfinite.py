@@ -9,7 +9,8 @@ import numpy as np
 
 from gradcli.check.result import Note
 from gradcli.engine.backward import Pass
-from gradcli.engine.node import Edge, Node
+from gradcli.engine.mode import recording
+from gradcli.engine.node import Node
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Record
 from gradcli.references.path import reachable
@@ -18,23 +19,6 @@ from gradcli.references.path import reachable
 def finite(value: Any) -> bool:
     array = np.asarray(getattr(value, "value", value))
     return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
-
-
-class Watch(Pass):
-    """A backward pass that notes the first node whose gradients are finite on the way in and not on the way out."""
-
-    origin: tuple[Node, str] | None = None
-    current: Node | None = None
-
-    def visit(self, node: Node) -> None:
-        self.current = node if all(g is None or finite(g) for g in self.pending.get(node) or ()) else None
-        super().visit(node)
-
-    def arrive(self, edge: Edge, g: Any) -> None:
-        if self.origin is None and self.current is not None and not finite(g):
-            array = np.asarray(getattr(g, "value", g))
-            self.origin = self.current, "NaN" if np.isnan(array).any() else "infinity"
-        super().arrive(edge, g)
 
 
 def forward_origin(records: Sequence[Record]) -> Note | None:
@@ -68,12 +52,33 @@ def elementlike(value: Any, record: Record) -> bool:
 def backward_origin(roots: Sequence[tuple[Tensor, np.ndarray | None]]) -> Note | None:
     """The node that first turns a finite gradient into one that is not."""
     seeds = [(t, np.ones(t.shape, t.dtype)[()] if w is None else np.asarray(w, dtype=t.dtype)[()]) for t, w in roots if t.requires_grad]
-    watch = Watch(seeds, leaves=set(), own=True)
-    watch.run(True)
-    if watch.origin is None:
+    found = first_broken(seeds)
+    if found is None:
         return None
-    node, word = watch.origin
+    node, word = found
     return Note("nan-source", f"backward: {word} first appears in {node.name}", node.span.line if node.span else None)
+
+
+def first_broken(seeds: Sequence[tuple[Tensor, Any]]) -> tuple[Node, str] | None:
+    """The first node of a backward pass whose gradients are finite on the way in and not on the way out."""
+    sweep = Pass(seeds, own=True)
+    edges = [edge for edge in (tensor.edge() for tensor, _ in seeds) if edge is not None]
+    for edge, (_, g) in zip(edges, seeds):
+        sweep.arrive(edge, g)
+    with recording(False):
+        for node in sweep.survey([edge[0] for edge in edges]):
+            grads = sweep.pending.pop(node, None)
+            if grads is None:
+                continue
+            sound = all(g is None or finite(g) for g in grads)
+            for index, g in node.backward(grads, sweep):
+                edge = node.edges[index]
+                if edge is None or g is None:
+                    continue
+                if sound and not finite(g):
+                    return node, "NaN" if np.isnan(np.asarray(getattr(g, "value", g))).any() else "infinity"
+                sweep.arrive(edge, g)
+    return None
 
 
 REMEDY = "a derivative that is infinite meets a factor 0: guard the argument, where(mask, x, 1) before the operation, not only its result"

@@ -13,6 +13,7 @@ from gradcli.references import difference
 from gradcli.references.arbiter import arbitrate
 from gradcli.references.estimate import Estimate, NoAnswer
 from gradcli.references.path import Path
+from gradcli.references.scalar import DIGITS
 from gradcli.references.symbolic import Exact
 
 DIFFERENCE_WORK = 40_000_000
@@ -31,6 +32,8 @@ class Opinion:
     difference: Estimate | None
     gross: np.ndarray
     alternatives: list[np.ndarray]
+    unsettled: np.ndarray | None = None
+    """Elements whose symbolic value still changes between 50 and 100 digits: nobody knows their derivative."""
     kinked: list[Record] = field(default_factory=list)
     kinks_in_functions: bool = False
     why_no_symbolic: str = ""
@@ -44,7 +47,7 @@ class Witness:
         self.calls = calls
         self.inputs = list(inputs)
         self.budget = budget
-        self.exact: dict[int, Exact | NoAnswer] = {}
+        self.exact: dict[tuple[int, int], Exact | NoAnswer] = {}
         self.order: dict[int, list[list[Record]]] = {}
 
     def records(self, term: Term) -> list[list[Record]]:
@@ -54,13 +57,13 @@ class Witness:
             self.order[key] = [i.records(term) for i in self.inputs]
         return self.order[key]
 
-    def replay(self, term: Term) -> Exact:
-        """The term's output at 50 digits. Raises NoAnswer."""
-        key = id(term)
+    def replay(self, term: Term, digits: int = DIGITS) -> Exact:
+        """The term's output at so many digits. Raises NoAnswer."""
+        key = id(term), digits
         if key not in self.exact:
             assert term.record is not None
             try:
-                self.exact[key] = Exact(Path(term.record, [r for r in self.records(term) if r]), self.budget)
+                self.exact[key] = Exact(Path(term.record, [r for r in self.records(term) if r]), self.budget, digits)
             except NoAnswer as silent:
                 self.exact[key] = silent
         found = self.exact[key]
@@ -68,29 +71,44 @@ class Witness:
             raise found
         return found
 
-    def exact_part(self, term: Term, position: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    def exact_part(self, term: Term, position: int, digits: int = DIGITS) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Symbolic value, gross size and values beyond kinks of one term by one input."""
         item = self.inputs[position]
         records = self.records(term)
         shape = (() if term.weights is not None else np.shape(term.record.value)) + item.shape  # type: ignore[union-attr]
         if not records[position]:
             return np.zeros(shape), np.zeros(shape), []
-        exact = self.replay(term)
+        exact = self.replay(term, digits)
         place = sum(1 for r in records[:position] if r)
         value, gross = exact.derivative(term.weights)[place]
         return value, gross, [d[place] for d in exact.beyond_kinks(term.weights)]
 
-    def symbolic(self, position: int) -> tuple[Estimate, np.ndarray, list[np.ndarray]]:
+    def symbolic(self, position: int, digits: int = DIGITS) -> tuple[Estimate, np.ndarray, list[np.ndarray]]:
         """The symbolic opinion on an input: the sum over its terms. Raises NoAnswer."""
         item = self.inputs[position]
-        parts = [self.exact_part(term, position) for term in item.terms if term.record is not None]
+        parts = [self.exact_part(term, position, digits) for term in item.terms if term.record is not None]
         value = sum((p[0] for p in parts), np.zeros(np.shape(item.autograd)))
         gross = sum((p[1] for p in parts), np.zeros(np.shape(item.autograd)))
         if item.constant is not None:
             value, gross = value + item.constant, gross + np.abs(item.constant)
         count = max((len(p[2]) for p in parts), default=0)
         others = [sum((p[2][k] if k < len(p[2]) else p[0] for p in parts), np.zeros(np.shape(value))) for k in range(count)]
-        return Estimate(value, np.spacing(np.abs(value)), "per-node"), gross, others
+        return Estimate(np.array(value), np.array(np.spacing(np.abs(value))), "per-node"), np.array(gross), others
+
+    def settle(self, position: int, value: np.ndarray, gross: np.ndarray) -> np.ndarray | None:
+        """Ask again at twice the digits where cancellation eats most of them.
+
+        Sets to 0 what is 0 up to the digits carried; returns a mask of the elements on which the two disagree, None
+        where all is settled.
+        """
+        doubtful = np.isfinite(value) & (gross * 10.0 ** (3 - DIGITS) > 1e-17 * np.abs(value))
+        if not doubtful.any():
+            return None
+        again, gross_again, _ = self.symbolic(position, 2 * DIGITS)
+        zero = doubtful & (np.abs(value) <= 1e-25 * gross) & (gross_again <= 2 * gross)
+        value[zero] = 0.0
+        disagree: np.ndarray = doubtful & ~zero & ~(np.abs(value - again.value) <= 1e-15 * np.abs(again.value))
+        return disagree if disagree.any() else None
 
     def difference(self, position: int) -> Estimate:
         """The finite-difference opinion on an input: the sum over its terms. Raises NoAnswer."""
@@ -107,7 +125,7 @@ class Witness:
             evaluations += part.evaluations
         if item.constant is not None:
             value = value + item.constant
-        return Estimate(value, error, "full", evaluations)
+        return Estimate(np.array(value), np.array(error), "full", evaluations)
 
     def refine(self, position: int, estimate: Estimate, elements: np.ndarray) -> None:
         """Sharpen the difference opinion on some (flat) elements by the full ladder; for one term only, sums keep theirs."""
@@ -130,11 +148,13 @@ class Witness:
         item = self.inputs[position]
         gross = np.full(np.shape(item.autograd), np.nan)
         found: Estimate | None = None
+        unsettled: np.ndarray | None = None
         slopes: Estimate | None = None
         others: list[np.ndarray] = []
         why_symbolic = why_difference = ""
         try:
             found, gross, others = self.symbolic(position)
+            unsettled = self.settle(position, found.value, gross)
         except NoAnswer as silent:
             why_symbolic = str(silent)
         try:
@@ -143,7 +163,7 @@ class Witness:
             why_difference = str(silent)
         kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
         inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
-        return Opinion(found, slopes, gross, others, kinked, inside, why_symbolic, why_difference)
+        return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference)
 
     def arbitrate(self, position: int, elements: np.ndarray) -> np.ndarray:
         """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""

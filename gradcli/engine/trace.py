@@ -71,7 +71,7 @@ class FunctionCall:
         self.outputs: tuple[Any, ...] = ()
         self.node: Any = None
         self.opaque: str | None = None
-        self.first = self.last = 0
+        self.first = self.last = state.tracer.count if state.tracer is not None else 0
 
 
 class PassEntry:
@@ -145,6 +145,15 @@ class Tracer:
     def following(self) -> bool:
         """Whether what runs now is recorded: gradient mode is on, or a user Function's forward runs."""
         return state.grad or bool(self.inside)
+
+    def enter(self, call: FunctionCall) -> None:
+        """The body of a user Function runs from here."""
+        self.calls.append(call)
+        self.inside.append(call)
+
+    def leave(self) -> None:
+        """The body has run."""
+        self.inside.pop().last = self.count
 
     def leaf(self, tensor: Tensor) -> Record:
         """The record of a tensor that asks for a gradient and has no history, at its present value."""

@@ -21,7 +21,7 @@ Evaluator = Callable[..., Any]
 class Derived(NamedTuple):
     """Evaluators over mpmath numbers: the value, and one partial derivative an argument (None where SymPy has none)."""
 
-    value: Evaluator
+    value: Evaluator | None
     partials: tuple[Evaluator | None, ...]
 
 
@@ -65,9 +65,7 @@ def _derive(op: Elementwise, decision: Any, floating: bool) -> Derived:
         evaluate: Evaluator = sympy.lambdify(arguments, expr, modules="mpmath", cse=True)
         return evaluate
 
-    value = evaluator(form)
-    assert value is not None
-    return Derived(value, tuple(evaluator(sympy.diff(form, symbol)) for symbol in symbols))
+    return Derived(evaluator(form), tuple(evaluator(sympy.diff(form, symbol)) for symbol in symbols))
 
 
 def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
@@ -100,7 +98,7 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
     derived = derive(op, decision)
     values = [number(v) for v in row]
     extra = number(decision) if isinstance(decision, float) else None
-    value = attempt(derived.value, values, extra)
+    value = None if derived.value is None else attempt(derived.value, values, extra)
     if value is None:
         value = number(np.asarray(op.replay([float(v) for v in values], decision)).item())
     parents = []

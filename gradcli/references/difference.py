@@ -98,7 +98,7 @@ def full(path: Path, weights: np.ndarray | None, noise: float = 0.0) -> Estimate
     """
     program = Program(path, weights, noise)
     elements = np.arange(program.point.size)
-    if not path.reached:
+    if not path.reached or not elements.size:
         zero = np.zeros(program.shape + program.point.shape)
         return Estimate(zero, np.zeros_like(zero), "full")
     value, error = ladder(program, elements, QUICK)

@@ -76,7 +76,6 @@ class Scalar:
 
     __slots__ = ("place", "tape", "value")
     __operation_priority__ = 1
-    __array_priority__ = 100.0
     shape = ()
     ndim = 0
     size = 1
