@@ -62,15 +62,14 @@ def examine(result: FileResult, tree: Tree, options: CheckOptions) -> None:
     if not tree.module.body:
         raise UsageError("the file is empty: there is nothing to check", hint="write an expression, e.g. x = tensor(2., requires_grad=True); y = x**2", code="G103")
     program = Program(tree, options.limits)
-    tracer = Tracer()
-    surrogates = tree.directives.surrogates
+    tracer = Tracer(tree.directives.surrogates)
     run, targets = guarded(collecting.collect, program, options, tracer)
     result.asserts = [AssertResult(a.span.line, "pass" if a.holds else "fail", a.message or a.source) for a in run.asserts]
     if run.error is not None:
         result.error = run.error
         return
     with collecting.judging(run):
-        functions, faults = check_functions(tracer.calls, surrogates, options.symbolic_budget, options.seed)
+        functions, faults = check_functions(tracer, options.symbolic_budget, options.seed)
         result.functions = functions
         exact = Rerun(program, options)
         result.targets = [judge_target(t, k, exact, tracer, faults, tree, options) for k, t in enumerate(targets)]

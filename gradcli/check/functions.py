@@ -15,7 +15,7 @@ from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording
 from gradcli.engine.node import Node
-from gradcli.engine.trace import FunctionCall, Record
+from gradcli.engine.trace import FunctionCall, Record, Tracer
 
 CALLS = 8
 """Calls of one Function that are checked; the first ones."""
@@ -34,21 +34,19 @@ class Fault:
     why: str
 
 
-def check_functions(calls: Sequence[FunctionCall], surrogates: set[int], budget: int, seed: int) -> tuple[list[FunctionResult], list[Fault]]:
+def check_functions(tracer: Tracer, budget: int, seed: int) -> tuple[list[FunctionResult], list[Fault]]:
     """One result for each user Function, and the faults found."""
     results, faults = [], []
+    calls = tracer.calls
     for cls in dict.fromkeys(call.cls for call in calls):
         own = [call for call in calls if call.cls is cls and isinstance(call.node, FunctionNode)][:CALLS]
         line = cls.span.line if getattr(cls, "span", None) else None
-        if line in surrogates or (line is not None and line - 1 in surrogates):
+        if tracer.is_surrogate(cls):
             results.append(FunctionResult(cls.__name__, line, "pass", False, "surrogate: its backward is deliberately not the derivative"))
             continue
         found = [fault for call in own for fault in faults_of(call, budget, seed)]
         faults += found
-        silent = [call for call in own if call.opaque]
-        status: Any = "fail" if found else ("unchecked" if silent and len(silent) == len(own) else "pass")
-        why = found[0].why if found else (f"its forward calls {silent[0].opaque}" if status == "unchecked" else None)
-        results.append(FunctionResult(cls.__name__, line, status, bool(found), why))
+        results.append(FunctionResult(cls.__name__, line, "fail" if found else "pass", bool(found), found[0].why if found else None))
     return results, faults
 
 
@@ -61,8 +59,6 @@ def faults_of(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
     given = alone(node, sent)
     if any((s != w).any() for s, w in zip(sent, weights)):
         return [Fault(call, 0, sent[0], weights[0], "backward changes grad_output in place")]
-    if call.opaque:
-        return []
     terms = [Term(record, w) for record, w in zip(call.outputs, weights) if isinstance(record, Record)]
     inputs, groups = [], []
     for record in dict.fromkeys(r for k, r in enumerate(call.inputs) if isinstance(r, Record) and node.edges[k] is not None):

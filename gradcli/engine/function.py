@@ -11,6 +11,7 @@ from gradcli.engine.mode import recording, state
 from gradcli.engine.node import FREED_MESSAGE, AccumulateGrad, Edge, Form, Node, Part, Sweep, fit
 from gradcli.engine.stale import stale
 from gradcli.engine.tensor import Tensor, ViewOf
+from gradcli.engine.substitute import substitute
 from gradcli.engine.trace import FunctionCall, Record, snapshot
 from gradcli.errors import ArgumentError, AutogradError, MissingRuleError, ShapeError
 
@@ -142,7 +143,7 @@ class FunctionNode(Node):
         return None if edge is None or isinstance(edge[0], AccumulateGrad) else edge
 
     def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
-        results = self.cls.backward(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes)])
+        results = self.cls.backward(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes, strict=False)])
         results = results if isinstance(results, tuple) else (results,)
         expected = len(self.inputs)
         while len(results) > expected and results[-1] is None:
@@ -255,15 +256,32 @@ def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str,
             result = run_forward(cls, context, args, kwargs)
     finally:
         if call is not None:
-            state.tracer.inside.pop()  # type: ignore[union-attr]
+            state.tracer.leave()  # type: ignore[union-attr]
     several = isinstance(result, (tuple, list))
     outputs = _fresh(list(result) if several else [result], args, context)
     if recorded:
         _attach(cls, context, edges, args, outputs, versions)
     if call is not None:
         call.node = context.node
-        call.outputs = tuple(o.record() if isinstance(o, Tensor) else None for o in outputs)
+        _note_outputs(cls, call, args, kwargs, outputs)
     return tuple(outputs) if several else outputs[0]
+
+
+def _note_outputs(cls: type[Function], call: FunctionCall, args: tuple[Any, ...], kwargs: dict[str, Any], outputs: list[Any]) -> None:
+    """Tell the tracer what came out: the records of the body, or of what stands for it."""
+    tensors = [o for o in outputs if isinstance(o, Tensor)]
+
+    def run(*values: Any) -> Any:
+        inputs = [Tensor(v) if isinstance(a, Tensor) else a for a, v in zip(args, values)]
+        result = run_forward(cls, Context(f"{cls.__name__}Backward"), tuple(inputs), kwargs)
+        found = tuple(r.value for r in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(r, Tensor))
+        return found if len(found) > 1 else found[0]
+
+    values = [a.value if isinstance(a, Tensor) else a for a in args]
+    records = substitute(call, [o.value for o in tensors], values, run) if tensors else None
+    for k, record in enumerate(records or ()):
+        tensors[k].trace = record
+    call.outputs = tuple(o.record() if isinstance(o, Tensor) else None for o in outputs)
 
 
 def run_forward(cls: type[Function], context: Context, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -284,8 +302,7 @@ def _enter(cls: type[Function], args: tuple[Any, ...]) -> FunctionCall | None:
     if not any(isinstance(r, Record) for r in inputs):
         return None
     call = FunctionCall(cls, args, inputs, state.span)
-    tracer.calls.append(call)
-    tracer.inside.append(call)
+    tracer.enter(call)
     return call
 
 

@@ -112,9 +112,11 @@ class Tracer:
     `passing` is set while a backward pass runs: what the program does there is no part of its forward.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, surrogates: set[int] | None = None) -> None:
         self.count = 0
         self.passing = False
+        self.surrogates = surrogates or set()
+        """Lines of the comments that mark the class in that line, or the next, as deliberately no derivative."""
         self.ledger: dict[int, tuple[Any, int, Any, list[PassRecord]]] = {}
         self.stops: list[tuple[str, Span | None]] = []
         self.calls: list[FunctionCall] = []
@@ -145,6 +147,11 @@ class Tracer:
     def following(self) -> bool:
         """Whether what runs now is recorded: gradient mode is on, or a user Function's forward runs."""
         return state.grad or bool(self.inside)
+
+    def is_surrogate(self, cls: Any) -> bool:
+        """Whether a comment says that the backward of this user Function is deliberately not its derivative."""
+        span = getattr(cls, "span", None)
+        return span is not None and bool({span.line, span.line - 1} & self.surrogates)
 
     def enter(self, call: FunctionCall) -> None:
         """The body of a user Function runs from here."""

@@ -1,0 +1,98 @@
+"""What stands in the trace for a user Function whose body cannot be followed, or whose backward is deliberately no derivative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.mode import recording, state
+from gradcli.engine.trace import FunctionCall, Record
+from gradcli.ops.operation import Operation, Value
+
+LARGEST = 4_000_000
+"""Elements of the matrix that a surrogate may be written down as."""
+
+
+class Body(Operation):
+    """The forward of a user Function run as it is, on plain numbers: what it takes out by item() still counts.
+
+    `run` gives the outputs from the arguments.
+    """
+
+    run: Callable[..., Any]
+    no_exact = "the forward of a user Function calls item()"
+
+    def forward(self, *args: Value) -> Any:
+        tracer, state.tracer = state.tracer, None
+        try:
+            with recording(False):
+                return self.run(*args)
+        finally:
+            state.tracer = tracer
+
+
+class Surrogate(Operation):
+    """The linear map whose derivative is what a user Function's backward gives: y0 + sum of J (x - x0).
+
+    `matrices[k][i]` is the Jacobian of output k by argument i (None: no gradient), `points` the arguments at which
+    it was taken, `values` the outputs there.
+    """
+
+    matrices: tuple[tuple[Any, ...], ...]
+    points: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+    def forward(self, *args: Value) -> Any:
+        outputs = tuple(self.output(k, args) for k in range(len(self.values)))
+        return outputs if self.outputs > 1 else outputs[0]
+
+    def output(self, k: int, args: Sequence[Value]) -> Value:
+        total = np.reshape(self.values[k], -1)
+        for matrix, x, x0 in zip(self.matrices[k], args, self.points):
+            if matrix is not None:
+                total = total + matrix @ np.reshape(np.asarray(x) - x0, -1)
+        return np.reshape(total, np.shape(self.values[k]))[()]
+
+
+def substitute(call: FunctionCall, outputs: Sequence[Any], values: Sequence[Any], run: Callable[..., Any]) -> list[Record] | None:
+    """The records of the outputs (plain values) where the body does not stand for the Function; None where it does."""
+    tracer = state.tracer
+    assert tracer is not None
+    op: Operation
+    if tracer.is_surrogate(call.cls) and call.node is not None:
+        points = tuple(a.value if isinstance(a, Record) else a for a in call.inputs)
+        matrices = jacobians(call, points, outputs)
+        if matrices is None:
+            return None
+        op = Surrogate(matrices=matrices, points=points, values=tuple(outputs))
+    elif call.opaque:
+        op = Body(run=run)
+    else:
+        return None
+    op.outputs = len(outputs)
+    out = tuple(outputs) if len(outputs) > 1 else outputs[0]
+    return tracer.record(op, call.inputs, list(values), out)
+
+
+def jacobians(call: FunctionCall, points: Sequence[Any], outputs: Sequence[Any]) -> tuple[tuple[Any, ...], ...] | None:
+    """What the backward gives for every unit gradient; None where that is too much."""
+    from gradcli.engine.backward import Pass
+
+    if sum(np.size(o) for o in outputs) * sum(np.size(p) for p in points if isinstance(p, (np.ndarray, np.generic))) > LARGEST:
+        return None
+    rows = []
+    with recording(False):
+        for k, output in enumerate(outputs):
+            parts: dict[int, list[Any]] = {i: [] for i, edge in enumerate(call.node.edges) if edge is not None}
+            for unit in np.eye(math.prod(np.shape(output))):
+                grads: list[Any] = [None] * len(outputs)
+                grads[k] = unit.reshape(np.shape(output))
+                found = dict(call.node.backward(grads, Pass([], own=True)))
+                for i, column in parts.items():
+                    g = found.get(i)
+                    column.append(np.zeros(np.size(points[i])) if g is None else np.reshape(g, -1))
+            rows.append(tuple(np.stack(parts[i]) if parts.get(i) else None for i in range(len(points))))
+    return tuple(rows)
