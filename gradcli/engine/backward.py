@@ -20,6 +20,8 @@ from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import PassEntry, PassRecord, snapshot
 from gradcli.errors import AutogradError
 
+NOT_ASKING = "One of the differentiated Tensors does not require grad"
+
 newest_first = attrgetter("sequence")
 
 
@@ -30,6 +32,9 @@ class Pass:
     `captured`, else they are accumulated. `own` marks gradcli's own passes, which may walk a graph that the program
     has freed, call no hook and leave no note.
     """
+
+    careful = False
+    """Take every node through `attend`."""
 
     def __init__(
         self,
@@ -66,7 +71,7 @@ class Pass:
         before, state.sweep = state.sweep, self
         try:
             with recording(self.recorded), passing():
-                for edge, (_, g) in zip(edges, self.roots):
+                for edge, (_, g) in zip(edges, self.roots, strict=False):
                     assert edge is not None
                     self.arrive(edge, g)
                 self.settle(edge for edge in edges)
@@ -126,7 +131,7 @@ class Pass:
 
     def walk(self, order: list[Node], retain: bool) -> None:
         pending, touching, own = self.pending, self.touching, self.own
-        careful = self.limited or state.anomaly is not None
+        careful = self.careful or self.limited or state.anomaly is not None
         for node in order:
             grads = pending.pop(node, None)
             if grads is None:
@@ -175,6 +180,7 @@ class Pass:
                 node = edge[0]
                 uses[node] -= 1
                 if not uses[node] and (not self.limited or node in self.targets):
+                    assert isinstance(node, AccumulateGrad)
                     self.finish(node, self.pending.pop(node, [None]))
 
     def attend(self, node: Node, grads: list[Any]) -> Sequence[Part] | None:
@@ -217,9 +223,8 @@ class Pass:
                 add_retained(tensor, grads[nr], self.recorded)
         return grads
 
-    def finish(self, node: Node, grads: list[Any]) -> None:
+    def finish(self, node: AccumulateGrad, grads: list[Any]) -> None:
         """The gradient of a leaf is complete: hooks, then into `.grad` (or kept, when it is asked for)."""
-        assert isinstance(node, AccumulateGrad)
         leaf, g = node.variable, grads[0]
         if leaf.hooks and not self.own:
             self.hooked = True
@@ -306,9 +311,9 @@ def backward(
     if create_graph and not own:
         state.warn_once(
             "create_graph",
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a "
-            "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
-            "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause "
+            "a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make "
+            "sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
         )
     sweep = Pass(roots, targets=targets, recorded=bool(create_graph), own=own)
     sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph))
@@ -319,7 +324,7 @@ def target_of(tensor: Tensor) -> Edge:
     tensor.refresh()
     edge = tensor.edge()
     if edge is None:
-        raise AutogradError("One of the differentiated Tensors does not require grad")
+        raise AutogradError(NOT_ASKING)
     retain_grad(tensor)
     return edge
 
@@ -356,18 +361,18 @@ def grad(
         tensor.refresh()
         edge = tensor.edge()
         if edge is None:
-            raise AutogradError("One of the differentiated Tensors does not require grad", hint=f"input {k} was created without requires_grad=True")
+            raise AutogradError(NOT_ASKING, hint=f"input {k} was created without requires_grad=True")
         edges.append(edge)
     sweep = Pass(roots, targets=edges, capture=True, recorded=bool(create_graph), own=own)
     sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph), "grad")
     if sweep.note is not None:
         sweep.note.entries += [
             PassEntry(tensor, snapshot(getattr(g, "value", g)), None, [])
-            for tensor, g in ((t, sweep.captured.get(edge)) for t, edge in zip(wanted, edges))
+            for tensor, g in ((t, sweep.captured.get(edge)) for t, edge in zip(wanted, edges, strict=False))
             if g is not None
         ]
     return tuple(
-        answer(sweep.captured.get(edge), tensor, k, allow_unused, materialize_grads) for k, (tensor, edge) in enumerate(zip(wanted, edges))
+        answer(sweep.captured.get(edge), tensor, k, allow_unused, materialize_grads) for k, (tensor, edge) in enumerate(zip(wanted, edges, strict=False))
     )
 
 
@@ -380,7 +385,8 @@ def answer(g: Any, tensor: Tensor, position: int, allow_unused: bool | None, mat
     if allow_unused:
         return None
     raise AutogradError(
-        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.",
+        "One of the differentiated Tensors appears to not have been used in the graph. "
+        "Set allow_unused=True if this is the desired behavior.",
         hint=f"it is input {position} of the call",
     )
 

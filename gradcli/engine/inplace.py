@@ -94,7 +94,7 @@ def check_writable(target: Tensor, asking: bool) -> None:
                 hint="update leaves inside `with no_grad():`, or use the out-of-place form",
             )
     value = target.value
-    if isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape)):
+    if isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=False)):
         raise AutogradError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -217,7 +217,7 @@ def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: 
             return
         new: Any = snapshot(np.asarray(out))
     else:
-        inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values))
+        inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
         new = target.trace = tracer.record(op, inputs, values, out)[0]
     target.traced = target.version.count
     if base is None:

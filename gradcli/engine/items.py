@@ -54,7 +54,7 @@ def put(window: Tensor, axes: tuple[int, ...], indices: Any, value: Any) -> None
 
 def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     """Whether a shape can be repeated to another."""
-    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1]))
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1], strict=False))
 
 
 def fitting(value: Any, shape: tuple[int, ...]) -> Any:

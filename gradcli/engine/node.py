@@ -239,7 +239,7 @@ class OperationNode(Node):
             results = values[arguments]
             versions = self.guards[2 * arguments :: 2]
             if isinstance(results, tuple):
-                values[arguments] = tuple(v.follow(r, is_result=True) for v, r in zip(versions, results))
+                values[arguments] = tuple(v.follow(r, is_result=True) for v, r in zip(versions, results, strict=False))
             else:
                 values[arguments] = versions[0].follow(results, is_result=True)
         return tuple(values)
@@ -276,7 +276,7 @@ class OperationNode(Node):
 
     def filled(self, grads: list[Any]) -> tuple[Any, ...]:
         """Zeros where no gradient arrived."""
-        return tuple(np.zeros(shape, dtype) if g is None else g for g, (shape, dtype) in zip(grads, self.shapes))
+        return tuple(np.zeros(shape, dtype) if g is None else g for g, (shape, dtype) in zip(grads, self.shapes, strict=False))
 
 
 def times(g: Any, d: Any) -> Any:

@@ -62,7 +62,7 @@ class NumberFormat:
         self.kind = visible.dtype.kind
         self.precision = options.precision
         self.whole, self.scientific, self.width = True, False, 1
-        if self.kind not in "f":
+        if self.kind != "f":
             self.width = max([len(self._text(v)) for v in visible.reshape(-1).tolist()], default=1)
             return
         finite = visible[np.isfinite(visible) & (visible != 0)].astype(np.float64)

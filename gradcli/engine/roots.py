@@ -66,7 +66,7 @@ def check_roots(outputs: Sequence[Tensor]) -> None:
 def start(outputs: Sequence[Tensor], given: Sequence[Any], create_graph: bool) -> list[Root]:
     """The roots of a pass with their gradients, in the dtype of the outputs."""
     roots: list[Root] = []
-    for k, (output, gradient) in enumerate(zip(outputs, given)):
+    for k, (output, gradient) in enumerate(zip(outputs, given, strict=False)):
         g = root_gradient(output, gradient, k)
         value = g.value if g.value.dtype.kind == "O" else np.asarray(g.value).astype(output.dtype, copy=False)[()]
         if create_graph:

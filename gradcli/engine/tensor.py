@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -11,8 +12,8 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.node import AccumulateGrad, Edge, Form, Node, OperationNode
 from gradcli.engine.operators import Operators
-from gradcli.engine.protocol import Protocol
 from gradcli.engine.printing import tensor_text
+from gradcli.engine.protocol import Protocol
 from gradcli.engine.trace import Record, snapshot
 from gradcli.engine.version import Untracked, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
@@ -283,7 +284,7 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: i
 def broadcast_error(values: list[Any]) -> ShapeError | None:
     """PyTorch's message for the first two shapes that do not broadcast; None when they all do."""
     shapes = [np.shape(v) for v in values]
-    for a, b in zip(shapes, shapes[1:]):
+    for a, b in itertools.pairwise(shapes):
         for k in range(1, min(len(a), len(b)) + 1):
             if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
                 axis = max(len(a), len(b)) - k
@@ -390,9 +391,9 @@ def _trace(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, re
     records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
     if not any(records):
         return
-    inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values))
+    inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
     made = tracer.record(op, inputs, values, out)
-    for result, record in zip(results, made):
+    for result, record in zip(results, made, strict=False):
         if result.is_floating:
             result.trace = record
     node = results[0].node

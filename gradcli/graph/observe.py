@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.backward import Pass, run_hooks, start
-from gradcli.engine.mode import state
-from gradcli.engine.node import AccumulateGrad, Edge, Node
+from gradcli.engine.backward import Pass
+from gradcli.engine.hooks import run_tensor_hooks
+from gradcli.engine.node import AccumulateGrad, Node
+from gradcli.engine.roots import Root, start
 from gradcli.engine.tensor import Tensor
 
 
@@ -30,39 +31,38 @@ class Step:
 
 
 class Watched(Pass):
-    """A pass that keeps its steps, in the order of its walk."""
+    """A pass that keeps its steps, in the order of its walk. It is gradcli's own, but lets the hooks of tensors change what passes."""
 
-    def __init__(self, roots: Sequence[tuple[Tensor, Any]]) -> None:
-        super().__init__(roots, leaves=set(), own=True)
+    def __init__(self, roots: Sequence[Root]) -> None:
+        super().__init__(roots, own=True)
         self.steps: list[Step] = []
-        self.current: Step | None = None
 
-    def visit(self, node: Node) -> None:
-        grads = self.pending.get(node)
-        if grads is None:
-            super().visit(node)
-            return
-        step = self.current = Step(node, list(grads), list(grads))
+    def walk(self, order: list[Node], retain: bool) -> None:
+        for node in order:
+            grads = self.pending.pop(node, None)
+            if grads is None:
+                continue
+            step = Step(node, list(grads), grads)
+            step.outgoing = [part for part in self.attend(node, grads) or () if part[1] is not None]
+            self.steps.append(step)
+            for index, g in step.outgoing:
+                edge = node.edges[index]
+                if edge is not None:
+                    self.arrive(edge, g)
+            if node in self.touching:
+                self.settle(node.edges)
+
+    def show(self, node: Node, grads: list[Any]) -> list[Any]:
+        for nr, hooks in node.watch.tensors.items() if node.watch is not None else ():
+            grads[nr] = run_tensor_hooks(hooks, grads[nr], False)
+        return grads
+
+    def finish(self, node: Node, grads: list[Any]) -> None:
+        step = Step(node, list(grads), grads)
+        leaf = leaf_of(node)
+        if leaf is not None and leaf.hooks:
+            step.incoming = [run_tensor_hooks(leaf.hooks, grads[0], False)]
         self.steps.append(step)
-        super().visit(node)
-        self.current = None
-
-    def run_tensor_hooks(self, node: Node, grads: list[Any]) -> None:
-        super().run_tensor_hooks(node, grads)
-        assert self.current is not None
-        self.current.incoming = list(grads)
-
-    def accumulate(self, leaf: Tensor, g: Any) -> None:
-        if leaf.hooks and self.current is not None:
-            self.current.incoming = [run_hooks(leaf.hooks, g, False)]
-
-    def arrive(self, edge: Edge, g: Any) -> None:
-        super().arrive(edge, g)
-        step = self.current
-        if step is not None:
-            taken = {index for index, _ in step.outgoing}
-            position = next(k for k, other in enumerate(step.node.edges) if other == edge and k not in taken)
-            step.outgoing.append((position, g))
 
 
 def watch(outputs: Sequence[Tensor], grad_outputs: Sequence[Any] | None = None) -> list[Step]:
@@ -72,19 +72,10 @@ def watch(outputs: Sequence[Tensor], grad_outputs: Sequence[Any] | None = None) 
     """
     weights = grad_outputs or [None] * len(outputs)
     given = [Tensor(np.ones(o.shape, o.dtype)) if w is None else w for o, w in zip(outputs, weights)]
-    kept, state.keep_graph = state.keep_graph, True
-    try:
-        with np.errstate(all="ignore"):
-            sweep = Watched(start(outputs, given, create_graph=False))
-            sweep.run(retain=True)
-    finally:
-        state.keep_graph = kept
+    with np.errstate(all="ignore"):
+        sweep = Watched(start(outputs, given, False))
+        sweep.run(retain=True)
     return sweep.steps
-
-
-def arrivals(steps: list[Step]) -> dict[Node, list[Any]]:
-    """What each node received, hooks applied."""
-    return {step.node: step.incoming for step in steps}
 
 
 def leaf_of(node: Node) -> Tensor | None:

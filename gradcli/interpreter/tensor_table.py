@@ -1,97 +1,111 @@
-"""The attributes and methods of tensors that programs can name."""
+"""The attributes and methods of tensors, nodes and hook handles that programs can name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
+from gradcli.engine import members, sharing
+from gradcli.engine.hooks import RemovableHandle
 from gradcli.engine.methods import find
-from gradcli.engine.tensor import Tensor, require_grad
-from gradcli.interpreter.attributes import Table
-from gradcli.interpreter.namespaces import INPLACE
+from gradcli.engine.node import AccumulateGrad, Node
+from gradcli.engine.saved import saved_attribute, saved_names
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import RangeError
+from gradcli.interpreter.attributes import MISSING, Table
+from gradcli.interpreter.creation import full, leaf, sizes, tensor
+from gradcli.interpreter.namespaces import INPLACE, INTERNAL
+from gradcli.interpreter.operations import METHOD_OPERATIONS
 from gradcli.interpreter.values import Size
-from gradcli.ops.catalogue import METHODS
-
-READABLE = (
-    "H", "T", "data", "device", "dtype", "grad", "grad_fn", "imag", "is_cpu", "is_cuda", "is_leaf", "itemsize", "layout", "mH", "mT",
-    "names",
-    "nbytes", "ndim", "output_nr", "real", "requires_grad", "retains_grad", "volatile", "_base", "_version",
-)  # fmt: skip
-
-WRITABLE = ("data", "grad", "requires_grad", "volatile", "names")
-
-ENGINE_METHODS = (
-    "apply_", "backward", "bool", "byte", "char", "clone", "contiguous", "copy_", "cpu", "cuda", "data_ptr", "detach", "detach_", "dim",
-    "double",
-    "element_size", "exponential_", "fill_", "float", "half", "index_put_", "int", "is_complex", "is_contiguous", "is_floating_point",
-    "is_inference", "item", "long", "ndimension", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "normal_", "numel",
-    "numpy",
-    "random_", "register_hook", "register_post_accumulate_grad_hook", "requires_grad_", "resize_", "retain_grad", "set_", "short", "size",
-    "squeeze_", "stride", "storage_offset", "swapaxes_", "swapdims_", "t_", "to", "tolist", "transpose_", "type", "type_as", "uniform_",
-    "unsqueeze_", "view_as", "zero_", "nelement", "bernoulli_", "cfloat", "cdouble", "is_same_size", "expand_as", "reshape_as",
-    "share_memory_",
-)  # fmt: skip
 
 
-def shape(tensor: Tensor) -> Size:
-    return Size(tensor.shape)
+def shape(x: Tensor) -> Size:
+    return Size(x.shape)
 
 
-def size(tensor: Tensor, dim: int | None = None) -> Any:
+def size(x: Tensor, dim: int | None = None) -> Any:
     """The shape, or the length of one dimension."""
-    sizes = Size(tensor.shape)
+    lengths = Size(x.shape)
     if dim is None:
-        return sizes
-    if not -len(sizes) <= dim < len(sizes):
-        low, high = -max(len(sizes), 1), max(len(sizes), 1) - 1
-        raise IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
-    return sizes[dim]
+        return lengths
+    high = max(len(lengths), 1)
+    if not lengths or not -high <= dim < high:
+        raise RangeError(f"Dimension out of range (expected to be in range of [{-high}, {high - 1}], but got {dim})")
+    return lengths[dim]
 
 
-OWN_PROPERTIES: dict[str, Callable[[Any], Any]] = {"shape": shape}
-OWN_METHODS: dict[str, Callable[..., Any]] = {"size": size}
-"""What is defined here because it gives a value of the language's own."""
+def numpy(x: Tensor, *, force: bool = False) -> Tensor:
+    """The values on the same memory, as a tensor: no array of numpy's own, which no limit would guard, gets into a program."""
+    sharing.numpy(x, force=force)
+    return sharing.detach(x)
 
 
-def methods() -> dict[str, Callable[..., Any]]:
-    """The catalogue's methods, their in-place forms, and those of the engine."""
-    table: dict[str, Callable[..., Any]] = {}
-    for name in METHODS:
-        if "." not in name:
-            table[name] = found(name)
-            if name in INPLACE:
-                table[f"{name}_"] = found(f"{name}_")
-    for name in ENGINE_METHODS:
-        method = vars(Tensor).get(name)
-        if callable(method):
-            table[name] = method
-    return {**table, **OWN_METHODS}
+def new_filled(value: int, name: str) -> Callable[..., Tensor]:
+    def create(x: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+        return leaf(np.full(sizes(size, name), value, x.dtype if dtype is None else dtype), requires_grad)
+
+    return create
 
 
-def found(name: str) -> Callable[..., Any]:
-    function = find(name)
-    assert function is not None
-    return function
+def new_full(x: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    return full(size, fill_value, dtype=x.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
-def properties() -> dict[str, Callable[[Any], Any]]:
-    known = [name for name in READABLE if hasattr(Tensor, name)]
-    return {**{name: attrgetter(name) for name in known}, **OWN_PROPERTIES}
+def new_tensor(x: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    return tensor(data, dtype=x.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
-def setters() -> dict[str, Callable[[Any, Any], None]]:
-    def setter(name: str) -> Callable[[Any, Any], None]:
-        return lambda tensor, value: setattr(tensor, name, value)
-
-    made = {name: setter(name) for name in WRITABLE if hasattr(Tensor, name)}
-    return {**made, "requires_grad": set_requires_grad}
-
-
-def set_requires_grad(tensor: Tensor, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise RuntimeError("requires_grad must be a bool")
-    require_grad(tensor, value)
+OWN_METHODS: dict[str, Callable[..., Any]] = {
+    "size": size,
+    "numpy": numpy,
+    "new_zeros": new_filled(0, "new_zeros"),
+    "new_ones": new_filled(1, "new_ones"),
+    "new_empty": new_filled(0, "new_empty"),
+    "new_full": new_full,
+    "new_tensor": new_tensor,
+}
+"""Those that give values of the language's own, or whose sizes a limit must see before memory is taken."""
 
 
-TENSOR_TABLE = Table("Tensor", properties(), methods(), setters())
+def catalogue_methods() -> dict[str, Callable[..., Any]]:
+    """The methods of the catalogue, and the in-place forms that PyTorch has of them."""
+    table = {name: method for name, method in METHOD_OPERATIONS.items() if "." not in name and name not in INTERNAL}
+    for name in METHOD_OPERATIONS:
+        write = find(f"{name}_") if name in INPLACE else None
+        if write is not None:
+            table[f"{name}_"] = write
+    return table
+
+
+def node_attribute(node: Node, name: str) -> Any:
+    """The tensors and parameters that a node kept: `_saved_self`."""
+    if name.startswith("_saved_") and name.removeprefix("_saved_") in saved_names(node):
+        return saved_attribute(node, name)
+    return MISSING
+
+
+def node_table(shown: str, hidden: frozenset[str] = frozenset()) -> Table:
+    properties = {name: getter for name, getter in members.NODE_PROPERTIES.items() if name not in hidden}
+    return Table(
+        shown,
+        {**properties, "__name__": lambda n: n.name},
+        members.NODE_METHODS,
+        other=node_attribute,
+        names=lambda n: [f"_saved_{name}" for name in saved_names(n)],
+    )
+
+
+ENGINE_TABLES: dict[type, Table] = {
+    Tensor: Table(
+        "Tensor",
+        {**members.PROPERTIES, "shape": shape},
+        {**catalogue_methods(), **members.METHODS, **OWN_METHODS},
+        members.SETTERS,
+        {"grad": lambda x: members.SETTERS["grad"](x, None)},
+    ),
+    Node: node_table("Node", frozenset({"variable"})),
+    AccumulateGrad: node_table("AccumulateGrad"),
+    RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
+}

@@ -1,0 +1,294 @@
+"""What a program can ask of a tensor by name, apart from the operations: properties, what can be assigned, methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.backward import backward
+from gradcli.engine.hooks import (
+    RemovableHandle,
+    register_hook,
+    register_node_hook,
+    register_node_prehook,
+    register_post_accumulate_grad_hook,
+    retain_grad,
+)
+from gradcli.engine.inplace import check_writable, inplace
+from gradcli.engine.methods import find
+from gradcli.engine.mode import state
+from gradcli.engine.node import Node
+from gradcli.engine.restride import RESTRIDING
+from gradcli.engine.sharing import detach, detach_in_place, get_data, get_volatile, numpy, set_data, set_volatile
+from gradcli.engine.tensor import Tensor, require_grad
+from gradcli.errors import ArgumentError, AutogradError, DtypeError, ShapeError
+from gradcli.ops.structure import Copy, Fill, Zero
+
+GRAD_WARNING = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
+    "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+    "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
+)
+
+
+def get_grad(tensor: Tensor) -> Tensor | None:
+    """`.grad`, with PyTorch's warning on a result that does not keep it."""
+    if tensor._grad is None and not tensor.retained and tensor.grad_fn is not None:
+        state.warn_once("grad of a non-leaf", GRAD_WARNING)
+    return tensor._grad
+
+
+def set_grad(tensor: Tensor, value: Any) -> None:
+    """`.grad = value`, checked as PyTorch checks it."""
+    if value is None:
+        tensor._grad = None
+        return
+    if not isinstance(value, Tensor):
+        raise ArgumentError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise AutogradError("can't assign Variable as its own grad")
+    if value.dtype != tensor.dtype:
+        raise DtypeError(
+            f"attempting to assign a gradient with dtype 'torch.{value.dtype.name}' to a tensor with grad type 'torch.{tensor.dtype.name}': "
+            "assigned grad has data of a different type"
+        )
+    if value.shape != tensor.shape:
+        raise ShapeError(
+            f"assigned grad has data of a different size: attempting to assign a gradient of size '{list(value.shape)}' "
+            f"to a tensor of size '{list(tensor.shape)}'"
+        )
+    tensor._grad = value
+
+
+def get_version(tensor: Tensor) -> int:
+    if tensor.is_inference:
+        raise AutogradError("Inference tensors do not track version counter.")
+    return tensor.version.count
+
+
+def call_backward(
+    tensor: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """`tensor.backward(...)`."""
+    backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def set_requires_grad(tensor: Tensor, value: Any) -> None:
+    """`tensor.requires_grad = value`."""
+    require_grad(tensor, value)
+
+
+def require(tensor: Tensor, requires_grad: bool = True) -> Tensor:
+    """`tensor.requires_grad_()`."""
+    return require_grad(tensor, requires_grad)
+
+
+def zero(tensor: Tensor) -> Tensor:
+    return inplace(Zero(), tensor)
+
+
+def fill(tensor: Tensor, value: Any) -> Tensor:
+    return inplace(Fill(form=2 if isinstance(value, Tensor) else 1), tensor, value)
+
+
+def copy(tensor: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    if not isinstance(src, Tensor):
+        raise ArgumentError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    return inplace(Copy(), tensor, src)
+
+
+def drawn(draw: Callable[..., Any]) -> Callable[..., Tensor]:
+    """A method that overwrites a tensor with random numbers: its history ends there."""
+
+    def method(tensor: Tensor, *args: Any, **options: Any) -> Tensor:
+        options.pop("generator", None)
+        values = np.asarray(draw(tensor.shape, *args, **options)).astype(tensor.dtype)
+        check_writable(tensor, tensor.asks)
+        return inplace(Copy(), tensor, Tensor(values))
+
+    return method
+
+
+RANDOM: dict[str, Callable[..., Tensor]] = {
+    "uniform_": drawn(lambda shape, a=0.0, b=1.0: state.rng.uniform(a, b, shape)),
+    "normal_": drawn(lambda shape, mean=0.0, std=1.0: state.rng.normal(mean, std, shape)),
+    "exponential_": drawn(lambda shape, lambd=1.0: state.rng.exponential(1 / lambd, shape)),
+    "bernoulli_": drawn(lambda shape, p=0.5: state.rng.random(shape) < getattr(p, "value", p)),
+    "random_": drawn(lambda shape, a=0, b=None: state.rng.integers(*((0, a) if b is None and a else (a, b or 2**53)), shape)),
+}
+
+
+def filled(value: Any) -> Callable[..., Tensor]:
+    """`x.new_zeros(2, 3)` and its like: a leaf of the dtype of x."""
+
+    def method(tensor: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None) -> Tensor:
+        shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        made = new(np.full(shape, value, tensor.dtype if dtype is None else dtype))
+        return require_grad(made, True) if requires_grad else made
+
+    return method
+
+
+def new(value: Any) -> Tensor:
+    state.charge(int(value.size))
+    return Tensor(value[()])
+
+
+def new_full(tensor: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    return filled(getattr(fill_value, "value", fill_value))(tensor, size, dtype=dtype, requires_grad=requires_grad)
+
+
+def new_tensor(tensor: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    made = new(np.array(getattr(data, "value", data), tensor.dtype if dtype is None else dtype))
+    return require_grad(made, True) if requires_grad else made
+
+
+TYPE_NAMES = {
+    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char",
+    "uint8": "Byte", "bool": "Bool", "complex128": "ComplexDouble", "complex64": "ComplexFloat",
+}  # fmt: skip
+
+
+def type_(tensor: Tensor, dtype: Any = None) -> Any:
+    """Its class as a string, or itself in another dtype."""
+    if dtype is None:
+        return f"torch.{TYPE_NAMES.get(tensor.dtype.name, '')}Tensor"
+    if isinstance(dtype, str):
+        by_name = {f"torch.{name}Tensor": kind for kind, name in TYPE_NAMES.items()}
+        if dtype not in by_name:
+            raise DtypeError(f"invalid type: '{dtype}'")
+        dtype = np.dtype(by_name[dtype])
+    return tensor.to(dtype)
+
+
+def strides(tensor: Tensor) -> tuple[int, ...]:
+    value = np.asarray(tensor.value)
+    return tuple(s // value.itemsize for s in value.strides)
+
+
+def stride(tensor: Tensor, dim: int | None = None) -> Any:
+    return strides(tensor) if dim is None else strides(tensor)[dim]
+
+
+def is_contiguous(tensor: Tensor) -> bool:
+    return bool(np.asarray(tensor.value).flags.c_contiguous)
+
+
+def function_property(name: str) -> Callable[[Tensor], Any]:
+    """A property that is a function of the catalogue: `x.T`."""
+
+    def read(tensor: Tensor) -> Any:
+        function = find(name)
+        assert function is not None
+        return function(tensor)
+
+    return read
+
+
+def matrix_property(name: str) -> Callable[[Tensor], Any]:
+    """`x.H` and `x.mH`: transposed and conjugated."""
+
+    def read(tensor: Tensor) -> Any:
+        if name == "H" and tensor.ndim != 2:
+            raise ShapeError("tensor.H is only supported on matrices (2-D tensors). Got " f"{tensor.ndim}-D tensor.")
+        swapped = tensor.transpose(-2, -1)
+        return swapped.conj() if tensor.value.dtype.kind == "c" else swapped
+
+    return read
+
+
+PROPERTIES: dict[str, Callable[[Tensor], Any]] = {
+    "data": get_data,
+    "grad": get_grad,
+    "grad_fn": lambda t: t.grad_fn,
+    "is_leaf": lambda t: t.is_leaf,
+    "requires_grad": lambda t: t.asks,
+    "retains_grad": lambda t: t.retained,
+    "output_nr": lambda t: t.output_nr,
+    "volatile": get_volatile,
+    "_version": get_version,
+    "_base": lambda t: t.view.base if t.view is not None else None,
+    "_grad": lambda t: t._grad,
+    "_grad_fn": lambda t: t.grad_fn,
+    "dtype": lambda t: t.dtype,
+    "ndim": lambda t: t.ndim,
+    "itemsize": lambda t: t.dtype.itemsize,
+    "nbytes": lambda t: t.size_ * t.dtype.itemsize,
+    "device": lambda t: "cpu",
+    "is_cpu": lambda t: True,
+    "is_cuda": lambda t: False,
+    "is_sparse": lambda t: False,
+    "is_quantized": lambda t: False,
+    "T": function_property("reverse_axes"),
+    "mT": function_property("matrix_transpose"),
+    "H": matrix_property("H"),
+    "mH": matrix_property("mH"),
+    "real": function_property("real"),
+    "imag": function_property("imag"),
+}
+
+SETTERS: dict[str, Callable[[Tensor, Any], None]] = {
+    "data": set_data,
+    "grad": set_grad,
+    "requires_grad": set_requires_grad,
+    "volatile": set_volatile,
+}
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "backward": call_backward,
+    "detach": detach,
+    "detach_": detach_in_place,
+    "register_hook": register_hook,
+    "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook,
+    "retain_grad": retain_grad,
+    "requires_grad_": require,
+    "numpy": numpy,
+    "item": lambda t: t.item(),
+    "tolist": lambda t: t.tolist(),
+    "zero_": zero,
+    "fill_": fill,
+    "copy_": copy,
+    "numel": lambda t: t.size_,
+    "nelement": lambda t: t.size_,
+    "dim": lambda t: t.ndim,
+    "ndimension": lambda t: t.ndim,
+    "is_inference": lambda t: t.is_inference,
+    "is_contiguous": is_contiguous,
+    "is_floating_point": lambda t: t.value.dtype.kind == "f",
+    "is_complex": lambda t: t.value.dtype.kind == "c",
+    "is_signed": lambda t: t.value.dtype.kind not in "bu",
+    "is_same_size": lambda t, other: t.shape == other.shape,
+    "element_size": lambda t: t.dtype.itemsize,
+    "stride": stride,
+    "storage_offset": lambda t: 0,
+    "data_ptr": lambda t: t.array.__array_interface__["data"][0],
+    "type": type_,
+    "cpu": lambda t: t,
+    "cuda": lambda t: t,
+    "share_memory_": lambda t: t,
+    "new_zeros": filled(0),
+    "new_ones": filled(1),
+    "new_empty": filled(0),
+    "new_full": new_full,
+    "new_tensor": new_tensor,
+    **RANDOM,
+    **RESTRIDING,
+}
+
+NODE_PROPERTIES: dict[str, Callable[[Any], Any]] = {
+    "next_functions": lambda n: n.next_functions,
+    "variable": lambda n: n.variable,
+    "metadata": lambda n: {},
+}
+
+NODE_METHODS: dict[str, Callable[..., Any]] = {
+    "name": lambda n: n.full_name,
+    "register_hook": register_node_hook,
+    "register_prehook": register_node_prehook,
+}
+
+HANDLE_METHODS: dict[str, Callable[..., Any]] = {"remove": RemovableHandle.remove}
+
+__all__ = ["HANDLE_METHODS", "METHODS", "NODE_METHODS", "NODE_PROPERTIES", "PROPERTIES", "SETTERS", "Node"]
