@@ -33,9 +33,9 @@ class LinalgCholeskyEx(Operation):
         try:
             low = np.linalg.cholesky(source)
         except np.linalg.LinAlgError:
-            index, order = failing_minor(source)
+            number, order = failing_minor(source)
             raise LinAlgError(
-                f"linalg.cholesky:{place(index)} The factorization could not be completed because the input is not "
+                f"linalg.cholesky{place(x, number)}: The factorization could not be completed because the input is not "
                 f"positive-definite (the leading minor of order {order} is not positive-definite)."
             ) from None
         return np.conjugate(np.swapaxes(low, -1, -2)) if self.upper else low
@@ -70,15 +70,15 @@ def symmetric(x: Value) -> Value:
     return (x + np.conjugate(np.swapaxes(x, -1, -2))) * 0.5 if np.ndim(x) > 1 else x
 
 
-def failing_minor(x: Value) -> tuple[tuple[int, ...], int]:
-    """The first matrix of a batch that is not positive definite, and the order of its first minor that is not."""
-    for index in np.ndindex(*x.shape[:-2]):
+def failing_minor(x: Value) -> tuple[int, int]:
+    """The number of the first matrix of a batch that is not positive definite, and the order of its first minor that is not."""
+    for number, index in enumerate(np.ndindex(*x.shape[:-2])):
         for order in range(1, x.shape[-1] + 1):
             try:
                 np.linalg.cholesky(x[index][:order, :order])
             except np.linalg.LinAlgError:
-                return index, order
-    return (), x.shape[-1]
+                return number, order
+    return 0, x.shape[-1]
 
 
 def cholesky(x: Any, *, upper: bool = False) -> Any:

@@ -29,8 +29,8 @@ def _stacked(results: list[Any], lead: tuple[int, ...]) -> Any:
     """Results of one shape as one array with leading axes; a lone number stays a number."""
     if not lead:
         return results[0]
-    dtype = object if any(np.asarray(r).dtype == object for r in results) else None
     shape = np.shape(results[0]) if results else ()
+    dtype = object if any(np.asarray(r).dtype == object for r in results) else np.result_type(*results[:1] or [np.float64])
     out = np.empty((len(results), *shape), dtype=dtype)
     for k, result in enumerate(results):
         out[k] = result

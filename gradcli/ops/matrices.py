@@ -33,14 +33,9 @@ def need_square(name: str, x: Any) -> None:
         raise ShapeError(f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices")
 
 
-def place(index: tuple[int, ...]) -> str:
+def place(x: Value, number: int) -> str:
     """Which matrix of a batch a message speaks of."""
-    return f" (Batch element {index[0] if len(index) == 1 else list(index)})" if index else ""
-
-
-def first_where(found: Value) -> tuple[int, ...]:
-    """The leading index of the first matrix that was found."""
-    return tuple(int(k) for k in np.argwhere(found)[0]) if np.ndim(found) else ()
+    return f": (Batch element {number})" if np.ndim(x) > 2 else ""
 
 
 def eye(n: int) -> Value:

@@ -16,8 +16,9 @@ from gradcli.ops.exponential import sqrt
 from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import cat
 from gradcli.ops.matmul import Examples, adjoint, matmul
-from gradcli.ops.matrices import column, diagonal_matrix, diagonal_of, need_matrix, need_square, row, upper
+from gradcli.ops.matrices import column, diagonal_matrix, diagonal_of, eye, need_matrix, need_square, row, upper
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.pseudoinverse import nothing
 from gradcli.ops.solve import solve_triangular
 from gradcli.ops.where import where
 
@@ -98,18 +99,22 @@ def square_qr(q: Value, r: Value, gq: Value, gr: Value) -> Value:
 
 
 def apart(values: Value) -> Value:
-    """1 / (v[j] - v[i]) at (i, j), and 0 where they are equal: what is free to turn there has no derivative."""
-    gaps = row(values) - column(values)
-    equal = gaps == 0
-    return where(equal, 0.0, 1.0 / where(equal, 1.0, gaps))
+    """1 / (v[j] - v[i]) at (i, j), 0 on the diagonal; infinite for equal values, whose vectors have no derivative."""
+    same = eye(values.shape[-1])
+    return where(same, 0.0, 1.0 / where(same, 1.0, row(values) - column(values)))
+
+
+def absent(g: Value) -> bool:
+    """Whether no gradient arrived at an output."""
+    return isinstance(g, np.ndarray) and g.dtype != object and not g.any()
 
 
 class LinalgEigh(Operation):
     """Eigenvalues, ascending, and orthonormal eigenvectors (columns) of a symmetric matrix. (..., n, n) -> (..., n), (..., n, n).
 
     One triangle is read (`UPLO`); the gradient is that of (x + x.T) / 2, which references read. The sign of an
-    eigenvector is LAPACK's, and pinned. Equal eigenvalues: right for whatever does not depend on the choice of
-    their eigenvectors. Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
+    eigenvector is LAPACK's, and pinned. Equal eigenvalues have a gradient, their eigenvectors have none (NaN, as
+    PyTorch). Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
     """
 
     name = "linalg.eigh"
@@ -133,8 +138,10 @@ class LinalgEigh(Operation):
 
     def vjp_x(self, g: Value, out: Value) -> Value:
         (values, vectors), (of_values, of_vectors) = out, g
-        turn = matmul(adjoint(vectors), of_vectors)
-        inner = diagonal_matrix(of_values) + (turn - adjoint(turn)) * 0.5 * apart(values)
+        inner = diagonal_matrix(of_values)
+        if not absent(of_vectors):
+            turn = matmul(adjoint(vectors), of_vectors)
+            inner = inner + (turn - adjoint(turn)) * 0.5 * apart(values)
         return matmul(vectors, matmul(inner, adjoint(vectors)))
 
     @classmethod
@@ -149,7 +156,7 @@ class LinalgSvd(Operation):
     """U, S, Vh with U @ diag(S) @ Vh = x, S descending. (..., m, n) -> (..., m, k), (..., k), (..., k, n), k = min(m, n).
 
     `full_matrices`: U and Vh square; the added columns are arbitrary and have no gradient. Signs are LAPACK's, and
-    pinned. Equal or zero singular values: right for whatever does not depend on the choice of their vectors.
+    pinned. Equal singular values have a gradient, their vectors have none (NaN, as PyTorch).
     Source: J. Townsend, Differentiating the singular value decomposition, 2016.
     """
 
@@ -183,10 +190,12 @@ class LinalgSvd(Operation):
         if self.full_matrices:
             u, gu = (getitem(t, (Ellipsis, slice(None, k))) for t in (u, gu))
             vh, gvh = (getitem(t, (Ellipsis, slice(None, k), slice(None))) for t in (vh, gvh))
+        if absent(gu) and absent(gvh):
+            return matmul(u, matmul(diagonal_matrix(gs), vh))
         v, gv = adjoint(vh), adjoint(gvh)
         of_u, of_v, gaps = matmul(adjoint(u), gu), matmul(vh, gv), apart(s * s)
         inner = (of_u - adjoint(of_u)) * gaps * row(s) + column(s) * ((of_v - adjoint(of_v)) * gaps) + diagonal_matrix(gs)
-        rest = inverse_or_zero(s)
+        rest = 1.0 / s
         if is_complex(u):
             inner = inner + diagonal_matrix(phases(of_u) * rest)
         out_x = matmul(u, matmul(inner, vh))
@@ -200,11 +209,6 @@ class LinalgSvd(Operation):
     def examples(cls, rng: np.random.Generator) -> Examples:
         for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 2)):
             yield cls(full_matrices=False), (rng.normal(size=shape),)
-
-
-def inverse_or_zero(s: Value) -> Value:
-    zero = s == 0
-    return where(zero, 0.0, 1.0 / where(zero, 1.0, s))
 
 
 def phases(turn: Value) -> Value:
@@ -224,7 +228,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
         raise DataError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
     need_matrix("linalg.qr", x)
     q, r = LinalgQr(mode=mode)(x)
-    return QrResult(np.zeros(0) if mode == "r" else q, r)
+    return QrResult(nothing(x) if mode == "r" else q, r)
 
 
 def eigh(x: Any, UPLO: str = "L") -> Any:

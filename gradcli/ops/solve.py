@@ -15,14 +15,14 @@ from gradcli.ops.operation import Operation, Value
 from gradcli.ops.shape import movedim, reshape
 
 
-def singular_at(x: Value) -> tuple[tuple[int, ...], int]:
-    """The first singular matrix of a batch, and the place of its first zero pivot (from 1)."""
-    for index in np.ndindex(*x.shape[:-2]):
+def singular_at(x: Value) -> tuple[int, int]:
+    """The number of the first singular matrix of a batch, and the place of its first zero pivot (from 1)."""
+    for number, index in enumerate(np.ndindex(*x.shape[:-2])):
         lu, _ = elimination.factor(x[index])
         zero = np.flatnonzero(np.diagonal(lu) == 0)
         if zero.size:
-            return index, int(zero[0]) + 1
-    return (), x.shape[-1]
+            return number, int(zero[0]) + 1
+    return 0, x.shape[-1]
 
 
 class Inverse(Operation):
@@ -36,9 +36,9 @@ class Inverse(Operation):
         try:
             return np.linalg.inv(x)
         except np.linalg.LinAlgError:
-            index, pivot = singular_at(x)
+            number, pivot = singular_at(x)
             raise LinAlgError(
-                f"linalg.inv:{place(index)} The diagonal element {pivot} is zero, "
+                f"linalg.inv{place(x, number)}: The diagonal element {pivot} is zero, "
                 "the inversion could not be completed because the input matrix is singular."
             ) from None
 
@@ -76,8 +76,8 @@ class LinalgSolveEx(Operation):
         try:
             return np.linalg.solve(x, y)
         except np.linalg.LinAlgError:
-            index, _ = singular_at(x)
-            raise LinAlgError(f"torch.linalg.solve:{place(index)} The solver failed because the input matrix is singular.") from None
+            number, _ = singular_at(x)
+            raise LinAlgError(f"torch.linalg.solve{place(x, number)}: The solver failed because the input matrix is singular.") from None
 
     def shaped(self, solve: Any, x: Value, y: Value) -> Value:
         """Any side and any right-hand side, through one for matrices on the left."""
