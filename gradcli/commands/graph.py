@@ -1,7 +1,8 @@
-"""`gradcli graph FILE`: the graph of a program, as text or a picture."""
+"""`gradcli graph FILE`: the graph of a program, as text or a picture; and the picture of a check."""
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,15 @@ from gradcli.commands import options, terminal
 from gradcli.commands.inputs import read
 from gradcli.commands.output import emit, say
 from gradcli.commands.telling import telling
-from gradcli.errors import ExitStatus
+from gradcli.errors import ExitStatus, UsageError
 from gradcli.interpreter.limits import Limits
 
 if TYPE_CHECKING:
-    from gradcli.commands.selection import Selection
+    from gradcli.check.options import CheckOptions
+    from gradcli.check.result import FileResult
+    from gradcli.graph.formats import Format
     from gradcli.graph.model import Graph
+    from gradcli.graph.options import Options
 
 
 class View(StrEnum):
@@ -42,6 +46,12 @@ class Saved(StrEnum):
     NODES = "nodes"
 
 
+class Only(StrEnum):
+    FAIL = "fail"
+    KINK = "kink"
+    NAN = "nan"
+
+
 FormatOption = Annotated[
     str | None,
     typer.Option(
@@ -51,17 +61,28 @@ FormatOption = Annotated[
         show_default=False,
     ),
 ]
-ViewOption = Annotated[View, typer.Option("--view", help="backward: PyTorch's nodes, as torchviz shows them.")]
-StyleOption = Annotated[Style, typer.Option("--style", help="plain: labels as torchviz writes them.")]
+ViewOption = Annotated[
+    View | None,
+    typer.Option("--view", help="backward: PyTorch's nodes, as torchviz shows them (dot's own default); else both.", show_default=False),
+]
+StyleOption = Annotated[
+    Style | None, typer.Option("--style", help="Of dot. plain: labels as torchviz writes them (its default).", show_default=False)
+]
 ValuesOption = Annotated[Values, typer.Option("--values", help="How much of values and gradients is shown.")]
 SavedOption = Annotated[Saved, typer.Option("--saved", help="Show what is kept for the backward pass.")]
 Expand = Annotated[bool, typer.Option("--expand", help="Draw every node, also in loops.")]
-MaxNodes = Annotated[int | None, typer.Option("--max-nodes", metavar="N", min=1, help="Draw no more nodes.", show_default=False)]
+MaxNodes = Annotated[int | None, typer.Option("--max-nodes", metavar="N", min=1, help="Draw about N nodes at most.", show_default=False)]
 Focus = Annotated[
-    list[str] | None, typer.Option("--focus", metavar="NAME", help="Only what is near this node (repeatable).", show_default=False)
+    list[str] | None,
+    typer.Option("--focus", metavar="NAME|LINE", help="Only what is near this variable or line (repeatable).", show_default=False),
 ]
 Up = Annotated[int | None, typer.Option("--up", metavar="N", min=0, help="With --focus: levels of operands.", show_default=False)]
 Down = Annotated[int | None, typer.Option("--down", metavar="N", min=0, help="With --focus: levels of consumers.", show_default=False)]
+OnlyOption = Annotated[
+    Only | None, typer.Option("--only", help="Only nodes of this status, with their way to the output.", show_default=False)
+]
+Fence = Annotated[bool, typer.Option("--fence", help="Of mermaid: wrapped for Markdown.")]
+Ascii = Annotated[bool, typer.Option("--ascii", help="Of text: no character beyond ASCII.")]
 
 
 def graph(
@@ -69,8 +90,8 @@ def graph(
     output: options.Output = None,
     grad_outputs: options.GradOutputs = None,
     format: FormatOption = None,
-    view: ViewOption = View.BOTH,
-    style: StyleOption = Style.CARD,
+    view: ViewOption = None,
+    style: StyleOption = None,
     values: ValuesOption = Values.SUMMARY,
     saved: SavedOption = Saved.NONE,
     expand: Expand = False,
@@ -78,42 +99,86 @@ def graph(
     focus: Focus = None,
     up: Up = None,
     down: Down = None,
+    only: OnlyOption = None,
+    fence: Fence = False,
+    ascii: Ascii = False,
     seed: options.Seed = 0,
     set: options.Set = None,
     out: options.Out = None,
     limits: Limits = Limits(),
 ) -> ExitStatus:
-    """Draw the graph of a file.
+    """Draw the graph of a file: its operations, and what the backward pass sends along them.
 
-    Its operations, and what the backward pass from its output sends along them.
+    A program that fails is drawn as far as it came; the exit status is 2 all the same.
     """
     overrides = dict(options.assignments(set))
     source = read(file, limits)
 
     from gradcli.commands import selection
-    from gradcli.graph import formats
+    from gradcli.graph import formats, ofrun
     from gradcli.graph.options import Options
+    from gradcli.interpreter import run_file
 
     row = formats.choose(format, out)
+    refuse_terminal(row, out)
     here = terminal.view(options.Color.NEVER, to_file=out is not None)
-    wanted = Options(view.value, style.value, values.value, saved.value, expand, max_nodes, tuple(focus or ()), up, down)
+    wanted = Options(
+        values=values.value, saved=saved.value, expand=expand, max_nodes=max_nodes, focus=tuple(focus or ()), up=up, down=down,
+        only=only.value if only else None, fence=fence, ascii=ascii or not here.unicode, width=max(here.width, 100),
+    )  # fmt: skip
+    wanted = shown_as(wanted, row, view, style)
     with telling(source):
-        done = selection.run(source, seed=seed, overrides=overrides, limits=limits)
-        drawn = built(selection.select(done, output, None, grad_outputs))
-        data, notes = formats.written(drawn, row, wanted.but(ascii=not here.unicode, width=max(here.width, 40)))
-    emit(data, out, machine=True)
-    for note in notes:
-        say(f"note: {note}")
+        done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=True)
+        if done.error is not None:
+            put(ofrun.of_failure(done), row, wanted, out)
+            raise done.error
+        chosen = selection.select(done, output, None, grad_outputs)
+        put(ofrun.of_run(done, chosen.name, chosen.output, chosen.grad_outputs).graph, row, wanted, out)
     return ExitStatus.PASSED
 
 
-def built(chosen: Selection) -> Graph:
-    """The graph of the chosen output, with the gradients of one backward pass."""
-    from gradcli.commands.derivatives import passes
-    from gradcli.graph.build import build
-    from gradcli.graph.observe import watch
+def shown_as(wanted: Options, row: Format, view: View | None, style: Style | None) -> Options:
+    """The view and the style where they are not named: DOT as torchviz draws it, everything else as cards with both directions."""
+    if row.name == "dot" and style is not Style.CARD and view in (None, View.BACKWARD):
+        return wanted.but(view="backward", style="plain")
+    return wanted.but(view=(view or View.BOTH).value, style=(style or Style.CARD).value)
 
-    done = chosen.run
-    with passes(chosen):
-        steps = watch([chosen.output], None if chosen.grad_outputs is None else [chosen.grad_outputs])
-    return build([(chosen.name, chosen.output)], done.scope, done.tree.source, tracer=done.tracer, steps=steps)
+
+def refuse_terminal(row: Format, out: str | None) -> None:
+    if row.by_dot and out is None and sys.stdout.isatty():
+        raise UsageError(f"--format {row.name} is no text for a terminal", hint=f"add --out graph.{row.name}", code="G102")
+
+
+def put(drawn: Graph, row: Format, wanted: Options, out: str | None, table: str = "") -> None:
+    """Write a graph, and say what it leaves out."""
+    from gradcli.graph import formats
+
+    data, notes = formats.written(drawn, row, wanted, table)
+    emit(data, out, machine=True)
+    for note in notes:
+        say(f"note: {note}")
+
+
+def put_checked(path: str, result: FileResult, settings: CheckOptions, out: str, table: str) -> None:
+    """`check --graph OUT`: the graph of a checked file with its result on the nodes."""
+    from gradcli.commands import selection
+    from gradcli.engine.tensor import Tensor
+    from gradcli.graph import checked, formats, ofrun
+    from gradcli.graph.options import Options
+    from gradcli.interpreter import run_file
+
+    row = formats.choose(None, out)
+    wanted = shown_as(Options(), row, View.BOTH, Style.CARD)
+    if result.source is None:
+        return
+    done = run_file(result.source, seed=settings.seed, overrides=dict(settings.set), limits=settings.limits, trace=True)
+    if done.error is not None:
+        put(ofrun.of_failure(done), row, wanted, out, table)
+        return
+    target = checked.main_target(result)
+    try:
+        chosen = selection.select(done, target.output if target is not None else settings.output, None, None)
+    except UsageError:
+        chosen = selection.select(done, None, None, None)
+    weights = None if target is None or target.grad_outputs is None else Tensor(target.grad_outputs)
+    put(checked.merge(ofrun.of_run(done, chosen.name, chosen.output, weights), result, target), row, wanted, out, table)

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.inplace import CopySlices
-from gradcli.engine.node import AccumulateGrad, Node, OperationNode
+from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode
+from gradcli.engine.saved import argument_names
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.graph import observe
-from gradcli.graph.loops import Loops, Rounds
+from gradcli.graph.loops import Loops
 from gradcli.graph.model import Graph, GraphEdge, GraphNode, Result, Saved
 from gradcli.graph.naming import Naming, scope_names
 from gradcli.graph.numbertext import summary
 from gradcli.graph.recorded import Recorded
 from gradcli.syntax.source import Source
-
-SLOTS = {"x": "self", "y": "other", "out": "result"}
-"""PyTorch's names of what a node keeps, where they are not ours."""
 
 
 def build(
@@ -30,11 +26,10 @@ def build(
     source: Source | None = None,
     *,
     tracer: Tracer | None = None,
-    rounds: Rounds = (),
     steps: list[observe.Step] | None = None,
 ) -> Graph:
     """The graph behind the outputs. `steps` of a watched pass give every node its gradient."""
-    return Builder(outputs, scope, source, tracer, Loops(rounds)).graph(steps)
+    return Builder(outputs, scope, source, tracer).graph(steps)
 
 
 def reachable(outputs: Sequence[Tensor]) -> list[Node]:
@@ -53,17 +48,18 @@ class Builder:
     """What is known of a run while its graph is built."""
 
     def __init__(
-        self, outputs: Sequence[tuple[str, Tensor]], scope: Mapping[str, Any], source: Source | None, tracer: Tracer | None, loops: Loops
+        self, outputs: Sequence[tuple[str, Tensor]], scope: Mapping[str, Any], source: Source | None, tracer: Tracer | None
     ) -> None:
         self.outputs = outputs
         self.source = source
         self.naming = Naming(source)
-        self.loops = loops
+        self.loops = Loops(tracer.rounds if tracer is not None else ())
         self.path = source.path if source is not None else ""
         tensors = [tensor for _, tensor in outputs]
         self.nodes = reachable(tensors)
         self.ids = {node: f"n{k}" for k, node in enumerate(self.nodes)}
         self.recorded = Recorded(self.nodes, [*tensors, *(v for v in scope.values() if isinstance(v, Tensor))], tracer)
+        self.labels = tracer.labels if tracer is not None else {}
         self.leaf_names = scope_names(scope)
         self.made = self._made([*scope.items(), *outputs])
 
@@ -119,19 +115,21 @@ class Builder:
             name=self.naming.name(span) or self.made.get(node), text=self.naming.text(span), loop=self.loops.at(node.sequence),
             value=self.recorded.value(node), saved=self._saved(node),
         )  # fmt: skip
+        made.verb = node.op.name if isinstance(node, OperationNode) else plain_name(node.name)
         if span is not None:
             made.line, made.column = span.line, span.column
         if isinstance(node, CopySlices) or self.recorded.is_written(node):
             inner = node.inner if isinstance(node, CopySlices) else node
             made.written = f"{inner.op.name}_" if isinstance(inner, OperationNode) else "written"
             made.version = self.recorded.version(node)
-        made.hooks = [f"hook {k + 1}" for k in range(sum(len(h) for h in (node.tensor_hooks or {}).values()))]
+        hooks = node.watch.tensors.values() if node.watch is not None else ()
+        made.hooks = [f"hook {k + 1}" for k in range(sum(map(len, hooks)))]
         return made
 
     def _leaf(self, node: AccumulateGrad) -> GraphNode:
         leaf = node.variable
-        name = self.leaf_names.get(id(leaf))
-        span = self.naming.first.get((name or "").partition("[")[0])
+        name, line = self._called(leaf)
+        span = self.naming.binding(name, line)
         made = GraphNode(
             self.ids[node], "leaf", name=name, text=self.naming.text(span), shape=leaf.shape, dtype=leaf.dtype.name,
             value=self.recorded.leaf(leaf), version=leaf.version.count,
@@ -141,6 +139,11 @@ class Builder:
             made.line, made.column = place.line, place.column
         made.hooks = [f"hook {k + 1}" for k in range(len(leaf.hooks or ()))]
         return made
+
+    def _called(self, leaf: Tensor) -> tuple[str | None, int | None]:
+        """The name that a leaf was first bound to, and on which line; the run's own note survives `del` and rebinding."""
+        label = self.labels.get(id(leaf))
+        return (label[0], label[1]) if label is not None else (self.leaf_names.get(id(leaf)), None)
 
     def _titles(self, nodes: list[GraphNode]) -> None:
         """Titles: `y = sin(x)`. Where one expression made several nodes, the last of them is its result."""
@@ -155,48 +158,43 @@ class Builder:
                 continue
             last = result[node.line, node.column, node.text, node.loop] == node.id
             if (node.line, node.column) in spans and node.kind == "op":
-                node.title, node.name = f"{_plain(node.op)} of a backward pass", self.made.get(self.nodes[int(node.id[1:])])
+                node.name = self.made.get(self.nodes[int(node.id[1:])])
+                node.title = (f"{node.name} = " if node.name else "") + f"{node.verb} of a backward pass"
             elif not node.text:
-                node.title = node.name or _plain(node.op)
+                node.title = node.name or node.verb
             elif not last:
-                node.title, node.name = f"{_plain(node.op)} in {node.text}", None
+                node.title, node.name = f"{node.verb} in {node.text}", None
             else:
                 node.title = titled(node)
 
     def _saved(self, node: Node) -> list[Saved]:
+        """What a node keeps, by PyTorch's names."""
         inner = node.inner if isinstance(node, CopySlices) else node
         if isinstance(inner, FunctionNode):
             return self._saved_by_function(inner)
-        if not isinstance(inner, OperationNode) or not inner.saved:
+        if not isinstance(inner, OperationNode) or not isinstance(inner.saved, tuple) or not inner.saved:
             return []
-        count = len(inner.edges)
-        names = inner.op.arguments or tuple(f"tensors[{k}]" for k in range(count))
-        guards = iter(range(0, len(inner.guards), 2))
+        arguments = argument_names(inner.op)
+        names = [arguments[slot] if slot < len(arguments) else f"tensors[{slot}]" for slot in inner.plan.kept]
+        homes = [inner.edges[slot] for slot in inner.plan.kept]
+        values = inner.guarded()
+        names += ["result"] * (len(values) - len(names))
         kept = []
-        for slot, value in zip(inner.plan.slots, inner.saved):
-            if slot > count:
-                continue
-            values = value if isinstance(value, tuple) else (value,)
-            for part in values:
-                argument = names[slot] if slot < count else "out"
-                saved = Saved(SLOTS.get(argument, argument), part)
-                edge = inner.edges[slot] if slot < count else None
-                saved.node = self.ids[node] if slot == count else self.ids.get(edge[0]) if edge is not None else None
-                place = next(guards, None) if isinstance(part, (np.ndarray, np.generic)) and (slot == count or edge is not None) else None
-                if place is not None:
-                    saved.version, saved.now = inner.guards[place + 1], inner.guards[place].count
-                kept.append(saved)
+        for k, (name, value) in enumerate(zip(names, values)):
+            home = self.ids[node] if k >= len(homes) else self._home(homes[k])
+            kept.append(Saved(name, value, home, inner.guards[2 * k + 1], inner.guards[2 * k].count))
         return kept
 
     def _saved_by_function(self, node: FunctionNode) -> list[Saved]:
         kept = []
-        for k, item in enumerate(node.saved):
-            if isinstance(item, Tensor):
-                edge = item.edge()
-                kept.append(Saved(f"saved_tensors[{k}]", item.value, self.ids.get(edge[0]) if edge is not None else None))
-            elif isinstance(item, tuple):
-                kept.append(Saved(f"saved_tensors[{k}]", item[0], self.ids[node]))
+        for k, item in enumerate(node.saved if isinstance(node.saved, tuple) else ()):
+            if item is not None:
+                home = self.ids[node] if item.tensor is None else self._home(item.tensor.edge())
+                kept.append(Saved(f"saved_tensors[{k}]", item.value, home))
         return kept
+
+    def _home(self, edge: Edge | None) -> str | None:
+        return None if edge is None else self.ids.get(edge[0])
 
     def _gradients(self, by_id: dict[str, GraphNode], steps: list[observe.Step]) -> None:
         for node in by_id.values():
@@ -206,7 +204,7 @@ class Builder:
                 continue
             node = by_id[self.ids[step.node]]
             node.grad = step.incoming[0]
-            node.checks["handed on"] = [part for _, part in step.outgoing]
+            node.handed = [part for _, part in step.outgoing]
             if step.hooked and node.hooks:
                 called = "hook" if len(node.hooks) == 1 else f"{len(node.hooks)} hooks"
                 node.hooks = [f"{called}: {summary(step.arrived[0])} -> {summary(step.incoming[0])}"]
@@ -222,6 +220,6 @@ def titled(node: GraphNode) -> str:
     return f"{node.name}{rounds} = {node.text}"
 
 
-def _plain(op: str) -> str:
-    """`MulBackward0` as an operation: mul."""
-    return op.partition("Backward")[0].lower() or op
+def plain_name(op: str) -> str:
+    """The operation of a node's name: `MyExpBackward` -> MyExp."""
+    return op.partition("Backward")[0] or op

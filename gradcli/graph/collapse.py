@@ -73,7 +73,8 @@ def more_node(group: Group, nodes: list[GraphNode], operands: dict[str, list[Gra
     alike = len({signature(part, operands) for part in rounds.values()}) == 1
     count = len(rounds)
     made = GraphNode(f"{nodes[0].id}_more", "more", f"… {count} more of line {line}", line=line, loop=around, count=len(nodes))
-    made.text = f"x{count} same ops, {len(nodes) // count} nodes each" if alike else f"{count} more, not alike: {len(nodes)} nodes"
+    each = len(nodes) // count
+    made.text = f"x{count} same ops, {each} node{'' if each == 1 else 's'} each" if alike else f"{count} more, not alike: {len(nodes)} nodes"
     made.status = worst([node.status for node in nodes])
     made.grad_known = False
     return made

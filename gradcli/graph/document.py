@@ -39,7 +39,8 @@ def node_data(node: GraphNode, options: Options) -> dict[str, Any]:
         "shape": None if node.shape is None else list(node.shape), "dtype": node.dtype, "requires_grad": node.requires_grad,
         "leaf": node.kind == "leaf", "output": node.output, "version": node.version, "written": node.written,
         "value": value_data(node.value, options), "grad": value_data(node.grad, options), "grad_known": node.grad_known,
-        "status": node.status, "detail": node.detail, "checks": {name: plain(value) for name, value in node.checks.items()},
+        "handed_on": [value_data(part, options) for part in node.handed],
+        "status": node.status, "detail": node.detail, "checks": {name: value_data(value, options) for name, value in node.checks.items()},
         "saved": [saved_data(item) for item in node.saved], "hooks": [printable(hook) for hook in node.hooks], "count": node.count,
     }  # fmt: skip
 

@@ -12,6 +12,7 @@ from gradcli.graph.letters import printable
 from gradcli.graph.model import STATUS_WORDS, STATUSES, Graph
 from gradcli.graph.options import Options
 
+
 def render(graph: Graph, options: Options, table: str = "") -> str:
     """The page; `table` is the report of a check as text."""
     title = svg.xml(svg.title(graph))

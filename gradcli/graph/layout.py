@@ -15,6 +15,7 @@ from gradcli.graph.ranks import ranks
 RANK_GAP = 34.0
 NODE_GAP = 22.0
 VIRTUAL_WIDTH = 4.0
+STUB_PULL = 0.05
 ORDER_SWEEPS = 8
 PLACE_SWEEPS = 16
 
@@ -44,11 +45,12 @@ class Placed:
 
 @dataclass
 class Layers:
-    """Vertices are numbers: the nodes first, then one for every rank that an edge passes."""
+    """Vertices are numbers: the nodes first, then one for every rank that an edge passes. A stub pulls its neighbours little (`pull`)."""
 
     widths: list[float]
     heights: list[float]
     rank: list[int]
+    pull: list[float]
     above: list[list[int]] = field(default_factory=list)
     below: list[list[int]] = field(default_factory=list)
     rows: list[list[int]] = field(default_factory=list)
@@ -70,7 +72,8 @@ def layered(graph: Graph, ids: list[str], sizes: dict[str, Size]) -> Layers:
     """The vertices in their ranks, in order of execution."""
     number = {node: k for k, node in enumerate(ids)}
     by_id = ranks(graph)
-    layers = Layers([sizes[i][0] for i in ids], [sizes[i][1] for i in ids], [by_id[i] for i in ids])
+    pull = [STUB_PULL if node.kind == "stub" else 1.0 for node in graph.nodes]
+    layers = Layers([sizes[i][0] for i in ids], [sizes[i][1] for i in ids], [by_id[i] for i in ids], pull)
     layers.above = [[] for _ in ids]
     layers.below = [[] for _ in ids]
     for edge in graph.edges:
@@ -97,6 +100,7 @@ def chain(layers: Layers, source: int, target: int) -> list[int]:
         layers.rank.append(rank)
         layers.widths.append(VIRTUAL_WIDTH)
         layers.heights.append(0.0)
+        layers.pull.append(1.0)
         layers.above.append([])
         layers.below.append([])
         passed.append(len(layers.rank) - 1)
@@ -168,11 +172,12 @@ def columns(layers: Layers) -> list[float]:
 def settle(layers: Layers, row: list[int], x: list[float], down: bool) -> None:
     """Put a row where its neighbours of the row before pull it."""
     near, far = (layers.above, layers.below) if down else (layers.below, layers.above)
-    wanted, weights = [], []
+    wanted, weights, pull = [], [], layers.pull
     for vertex in row:
         others = near[vertex] or far[vertex]
-        wanted.append(sum(x[n] for n in others) / len(others) if others else x[vertex])
-        weights.append(float(len(others)) if near[vertex] else 0.2)
+        total = sum(pull[n] for n in others)
+        wanted.append(sum(x[n] * pull[n] for n in others) / total if others else x[vertex])
+        weights.append(total * pull[vertex] if near[vertex] else 0.2 * pull[vertex])
     if len(row) == 1:
         x[row[0]] = wanted[0]
         return

@@ -39,8 +39,9 @@ class GraphNode:
     """One node. Values and gradients are numpy objects, or None where they are not known.
 
     title    what a reader calls it: `y = sin(x)`; `text` the source text alone
-    op       the name of the graph node ("SinBackward0"), empty for a leaf
+    op       the name of the graph node ("SinBackward0"), empty for a leaf; `verb` the operation ("sin")
     loop     (line of the loop, number of the round), outermost first
+    handed   the gradients that it hands on, in the order of its operands
     written  the in-place operation that made it ("mul_"), or None
     status   one of STATUSES, or None where nothing was checked; `detail` says more
     count    how many nodes of the program it stands for: 0 for what a view adds
@@ -52,6 +53,7 @@ class GraphNode:
     name: str | None = None
     text: str = ""
     op: str = ""
+    verb: str = ""
     line: int | None = None
     column: int | None = None
     loop: tuple[tuple[int, int], ...] = ()
@@ -64,6 +66,7 @@ class GraphNode:
     value: Any = None
     grad: Any = None
     grad_known: bool = False
+    handed: list[Any] = field(default_factory=list)
     saved: list[Saved] = field(default_factory=list)
     hooks: list[str] = field(default_factory=list)
     status: str | None = None

@@ -64,6 +64,12 @@ class Naming:
         lines[0] = lines[0][span.column - 1 :]
         return " ".join(" ".join(lines).split())
 
+    def binding(self, name: str | None, line: int | None) -> Span | None:
+        """Where the value of a variable stands that was bound on a line, or else first in the file."""
+        bare = (name or "").partition("[")[0]
+        here = (span for span, target in self.targets.items() if span.line == line and target == bare)
+        return next(here, self.first.get(bare))
+
     def name(self, span: Span | None) -> str | None:
         """The variable that the value made at a place is assigned to."""
         return None if span is None else self.targets.get(span)

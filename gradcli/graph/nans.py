@@ -39,9 +39,8 @@ def mark_backward(graph: Graph, known: dict[str, GraphNode]) -> None:
     for node in reversed(graph.nodes):
         if node.status is not None or not node.grad_known:
             continue
-        handed_on = node.checks.get("handed on", [])
-        if finite(node.grad) and not all(finite(part) for part in handed_on):
-            bad = next(part for part in handed_on if not finite(part))
+        if finite(node.grad) and not all(finite(part) for part in node.handed):
+            bad = next(part for part in node.handed if not finite(part))
             node.status = "nan-source"
             node.detail = f"in the backward pass: gradient {spot(bad)} from {numbertext.number(first(node.grad, bad))}"
         elif not finite(node.grad):
@@ -64,7 +63,7 @@ def spot(value: Any) -> str:
 
 def origin(node: GraphNode, before: list[GraphNode]) -> str:
     """`sqrt of -1 at [0]`: the operation and what it was given there."""
-    name = node.op.partition("Backward")[0].lower()
+    name = node.verb
     where = tuple(np.argwhere(~np.isfinite(np.asarray(node.value)))[0])
     given = [np.asarray(other.value)[where] for other in before if np.shape(other.value) == np.shape(node.value)]
     if len(given) != len(before) or not given:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradcli.engine.tensor import Tensor
+from gradcli.engine.trace import Tracer
 from gradcli.errors import ProgramError
 from gradcli.graph import observe
-from gradcli.graph.build import build, reachable
+from gradcli.graph.build import Builder, reachable
 from gradcli.graph.model import Graph, GraphEdge, GraphNode
 from gradcli.graph.nans import mark_nans
 from gradcli.interpreter import Run
 from gradcli.syntax.source import Source
 
 
-def of_run(run: Run, name: str, output: Tensor, grad_outputs: Tensor | None = None) -> Graph:
+@dataclass(frozen=True)
+class Drawn:
+    """A graph with what it was built from."""
+
+    graph: Graph
+    builder: Builder
+    tracer: Tracer | None
+
+
+def of_run(run: Run, name: str, output: Tensor, grad_outputs: Tensor | None = None) -> Drawn:
     """The graph behind one output. A note says so where no gradients can be had."""
     notes: list[str] = []
     steps: list[observe.Step] | None = None
@@ -28,22 +38,22 @@ def of_run(run: Run, name: str, output: Tensor, grad_outputs: Tensor | None = No
             steps = observe.watch([output], [grad_outputs])
         except Exception as error:
             notes.append(f"no gradients: {type(error).__name__}: {error}")
-    graph = build([(name, output)], run.scope, run.tree.source, tracer=run.tracer, rounds=rounds(run), steps=steps)
+    builder = builder_of(run, [(name, output)])
+    graph = builder.graph(steps)
     graph.notes += notes
     mark_nans(graph)
-    return graph
+    return Drawn(graph, builder, run.tracer)
 
 
-def rounds(run: Run) -> Any:
-    """The rounds of loops that the run noted."""
-    return getattr(run.tracer, "rounds", ())
+def builder_of(run: Run, outputs: list[tuple[str, Tensor]]) -> Builder:
+    return Builder(outputs, run.scope, run.tree.source, run.tracer)
 
 
 def of_failure(run: Run) -> Graph:
     """The graph of what was computed before the program failed, and one node for the failure."""
     assert run.error is not None
     ends = open_ends(run.scope)
-    graph = build(ends, run.scope, run.tree.source, tracer=run.tracer, rounds=rounds(run))
+    graph = builder_of(run, ends).graph(None)
     for result in graph.outputs:
         graph.by_id()[result.node].output = False
     graph = replace(graph, outputs=[])

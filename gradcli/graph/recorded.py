@@ -70,7 +70,7 @@ class Recorded:
 
     def _in_place(self, nodes: Sequence[Node], records: list[Record]) -> None:
         """Writes have no record beside their node: they are found by operation and operands, those through a view by place."""
-        made = {(id(r.op), operands(r.inputs)): r for r in records}
+        made: dict[tuple[int, tuple[int, ...]], Record] = {(id(r.op), operands(r.inputs)): r for r in records}
         writes: dict[Any, list[Record]] = defaultdict(list)
         for record in records:
             if isinstance(record.op, WriteWindow):
@@ -81,9 +81,9 @@ class Recorded:
                 copies[node.span].append(node)
                 self.written.add(node)
             elif isinstance(node, OperationNode) and node.records and node not in self.values:
-                record = made.get((id(node.op), operands(node.records)))
-                if record is not None:
-                    self.values[node], self.records[node] = record.value, record
+                found = made.get((id(node.op), operands(node.records)))
+                if found is not None:
+                    self.values[node], self.records[node] = found.value, found
                     self.written.add(node)
         for span, group in copies.items():
             for node, record in zip(group, writes[span]):

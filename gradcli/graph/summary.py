@@ -36,7 +36,7 @@ def line_node(members: list[GraphNode], graph: Graph) -> GraphNode:
     text = graph.lines[line - 1].strip() if line and line <= len(graph.lines) else first.op
     made = replace(
         last, id=f"{first.id}_line", kind="line", title=text, text=f"{len(members)} nodes: {kinds(members)}", line=line, op="", loop=(),
-        saved=[], hooks=[], written=None, count=len(members), output=any(n.output for n in members), checks={},
+        saved=[], hooks=[], written=None, count=len(members), output=any(n.output for n in members), checks={}, handed=[],
     )  # fmt: skip
     shapes = list(dict.fromkeys(n.shape for n in members))
     made.shape = last.shape if len(shapes) == 1 else None
