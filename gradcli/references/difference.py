@@ -75,13 +75,8 @@ def step(record: Record, args: list[Any]) -> Any:
     """One operation over the leading axis of those arguments that move."""
     op = record.op
     assert op is not None
-    lead = [isinstance(a, Record) and moved for a, moved in zip(record.inputs, _moving(record, args))]
+    lead = [type(a) is Record and type(v) is np.ndarray and v.ndim > a.value.ndim for a, v in zip(record.inputs, args)]
     return op.batch(args, lead, record.decision)
-
-
-def _moving(record: Record, args: list[Any]) -> list[bool]:
-    """An argument that moves has one axis more than its record."""
-    return [isinstance(a, Record) and np.ndim(v) > np.ndim(a.value) for a, v in zip(record.inputs, args)]
 
 
 def scales(point: np.ndarray) -> np.ndarray:
@@ -132,7 +127,8 @@ def shaped(program: Program, value: np.ndarray, error: np.ndarray, evaluations: 
 def ladder(program: Program, elements: np.ndarray, steps: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """The derivative by each of the elements: central where both sides are finite, else one-sided; (elements, *derivative shape)."""
     size = scales(program.point).reshape(-1)[elements]
-    sides = {sign: evaluate(program, elements, size, [sign * s for s in steps]) for sign in (1.0, -1.0)}
+    stacks = evaluate(program, elements, size, [sign * s for sign in (1.0, -1.0) for s in steps])
+    sides = {1.0: stacks[: len(steps)], -1.0: stacks[len(steps) :]}
     base = np.asarray(as_float(program.path.output.value))
     widths = [size * s for s in steps]
     central = [program.slopes(p, m, 2 * w) for p, m, w in zip(sides[1.0], sides[-1.0], widths)]
@@ -152,17 +148,16 @@ def evaluate(program: Program, elements: np.ndarray, size: np.ndarray, steps: Se
     point = program.point
     largest = max([np.size(r.value) for r in program.path.steps], default=1)
     rows = max(1, min(512, CHUNK_BYTES // (8 * max(largest, point.size))))
-    stacks = []
-    for relative in steps:
-        parts = []
-        for start in range(0, len(elements), rows):
-            chosen = elements[start : start + rows]
-            deltas = np.zeros((len(chosen), point.size))
-            moved = point.reshape(-1)[chosen] + relative * size[start : start + rows]
-            deltas[np.arange(len(chosen)), chosen] = moved - point.reshape(-1)[chosen]
-            parts.append(program.values(deltas.reshape(len(chosen), *point.shape)))
-        stacks.append(np.concatenate(parts))
-    return stacks
+    chosen = np.tile(elements, len(steps))
+    moves = np.repeat(np.asarray(steps), len(elements)) * np.tile(size, len(steps))
+    parts = []
+    for start in range(0, len(chosen), rows):
+        columns = chosen[start : start + rows]
+        here = point.reshape(-1)[columns]
+        deltas = np.zeros((len(columns), point.size))
+        deltas[np.arange(len(columns)), columns] = (here + moves[start : start + rows]) - here
+        parts.append(program.values(deltas.reshape(len(columns), *point.shape)))
+    return list(np.concatenate(parts).reshape(len(steps), len(elements), *parts[0].shape[1:]))
 
 
 def extrapolate(rows: list[tuple[np.ndarray, np.ndarray]], steps: Sequence[float], order: int) -> tuple[np.ndarray, np.ndarray]:

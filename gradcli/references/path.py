@@ -25,14 +25,12 @@ class Path:
         free = {id(r) for records in self.inputs for r in records}
         self.steps = downstream(reachable(output, free), free)
         self.moves = {id(r) for r in self.steps} | free
+        self.last = {id(arg): step.index for step in self.steps for arg in step.inputs if isinstance(arg, Record)}
 
     @property
     def reached(self) -> bool:
         """Whether the output depends on any of the inputs."""
         return id(self.output) in self.moves
-
-    def depends(self, arg: Any) -> bool:
-        return isinstance(arg, Record) and id(arg) in self.moves
 
     def replay(self, values: Sequence[Sequence[Any]], apply: Apply, constant: Callable[[Any], Any] = lambda value: value) -> Any:
         """The output from new values of the inputs (one for each record of each input).
@@ -44,25 +42,28 @@ class Path:
         for records, given in zip(self.inputs, values):
             for record, value in zip(records, given):
                 state[id(record)] = value
-        results: dict[int, Any] = {}
-        last = {id(arg): step.index for step in self.steps for arg in step.inputs if isinstance(arg, Record)}
+        results: dict[int, tuple[Any, ...]] = {}
+        moves, last, output = self.moves, self.last, id(self.output)
         for step in self.steps:
             call = id(step.inputs)
-            if call in results and isinstance(results[call], tuple):
+            if call in results:
                 state[id(step)] = results[call][step.output_nr]
                 continue
-            args = [
-                state[id(a)] if self.depends(a) else constant(a.value if isinstance(a, Record) else a) for a in step.inputs
-            ]
+            args = []
+            for a in step.inputs:
+                if type(a) is Record:
+                    args.append(state[id(a)] if id(a) in moves else constant(a.value))
+                else:
+                    args.append(constant(a))
             out = apply(step, args)
             if isinstance(out, tuple):
                 results[call] = out
                 out = out[step.output_nr]
             state[id(step)] = out
             for a in step.inputs:
-                if isinstance(a, Record) and last[id(a)] == step.index and a is not self.output:
+                if type(a) is Record and last[id(a)] == step.index and id(a) != output:
                     state.pop(id(a), None)
-        return state[id(self.output)]
+        return state[output]
 
 
 def reachable(output: Record, stop: set[int]) -> list[Record]:
