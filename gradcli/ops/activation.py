@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import MissingRuleError
+from gradcli.errors import MissingRuleError, ShapeError
 from gradcli.ops.bounds import Clamp
+from gradcli.ops.error import ROOT_TWO_PI, bell, ndtr
 from gradcli.ops.exponential import Softplus, exp, sigmoid
 from gradcli.ops.hyperbolic import sech, tanh
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
@@ -170,6 +171,39 @@ class Mish(Elementwise):
         return x * sympy.tanh(sympy.log(1 + sympy.exp(x)))
 
 
+class Gelu(Elementwise):
+    """x times the normal distribution function; by erfc, which keeps the digits of the lower tail."""
+
+    def forward(self, x: Value) -> Value:
+        return x * ndtr.forward(x)
+
+    def d_x(self, x: Value) -> Value:
+        return ndtr(x) + x * bell(x) * (1 / ROOT_TWO_PI)
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return x * sympy.erfc(-x / sympy.sqrt(2)) / 2
+
+
+class GeluTanh(Elementwise):
+    """x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x**3))) / 2, written as x * sigmoid(2 ...), which keeps the digits of the lower tail."""
+
+    name = "gelu"
+    node = "GeluBackward0"
+    slope = 2 * math.sqrt(2 / math.pi)
+    cubic = 0.044715
+
+    def forward(self, x: Value) -> Value:
+        return x / (1 + np.exp(-self.slope * (x + self.cubic * (x * x * x))))
+
+    def d_x(self, x: Value) -> Value:
+        square = x * x
+        inner = (x + square * x * self.cubic) * self.slope
+        return sigmoid(inner) * (1 + x * sigmoid(-inner) * (square * (3 * self.cubic) + 1) * self.slope)
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return x / (1 + sympy.exp(-2 * sympy.sqrt(2 / sympy.pi) * (x + rational(sympy, self.cubic) * x**3)))
+
+
 class Hardtanh(Clamp):
     """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
 
@@ -297,6 +331,13 @@ class Threshold(Elementwise):
 softplus: Operation = Softplus(threshold=math.inf)
 
 
+def gelu(x: Value, approximate: str = "none") -> Value:
+    """x times the normal distribution function, or its approximation by tanh."""
+    if approximate not in ("none", "tanh"):
+        raise ShapeError("approximate argument must be either none or tanh.")
+    return _gelu_tanh(x) if approximate == "tanh" else _gelu(x)
+
+
 def relu6(x: Value) -> Value:
     """min(max(x, 0), 6). Kinks at 0 and 6, where the derivative is 0, as PyTorch."""
     return Hardtanh(min=0.0, max=6.0)(x)
@@ -342,6 +383,10 @@ def rrelu(x: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool =
 
 
 prelu_kernel: Operation = PreluKernel()
+_gelu: Operation = Gelu()
+_gelu_tanh: Operation = GeluTanh()
 
-OPERATIONS = (Relu, LeakyRelu, Elu, Celu, Silu, Mish, Hardtanh, Hardsigmoid, Hardswish, Softshrink, Hardshrink, Threshold)
-FUNCTIONS = (relu6, hardtanh, elu, selu, softsign, tanhshrink, prelu, rrelu)
+OPERATIONS = (
+    Relu, LeakyRelu, Elu, Celu, Silu, Mish, Gelu, GeluTanh, Hardtanh, Hardsigmoid, Hardswish, Softshrink, Hardshrink, Threshold,
+)  # fmt: skip
+FUNCTIONS = (gelu, relu6, hardtanh, elu, selu, softsign, tanhshrink, prelu, rrelu)

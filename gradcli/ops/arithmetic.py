@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.where import where
 
@@ -40,6 +41,70 @@ class Sub(Elementwise):
 
     def symbolic(self, sympy: Any, x: Any, y: Any, **decision: Any) -> Any:
         return x - y
+
+
+class AddScaled(Elementwise):
+    """x + alpha * y."""
+
+    name = "add"
+    node = "AddBackward0"
+    alpha: float = 1.0
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return x + self.alpha * y
+
+    def vjp_x(self, g: Value) -> Value:
+        return g
+
+    def vjp_y(self, g: Value) -> Value:
+        return g * self.alpha
+
+    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
+        return x + rational(sympy, self.alpha) * y
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(alpha=-0.7)]
+
+
+class SubScaled(AddScaled):
+    """x - alpha * y."""
+
+    name = "sub"
+    node = "SubBackward0"
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return x - self.alpha * y
+
+    def vjp_y(self, g: Value) -> Value:
+        return g * -self.alpha
+
+    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
+        return x - rational(sympy, self.alpha) * y
+
+
+class RsubScaled(Elementwise):
+    """y - alpha * x."""
+
+    name = "rsub"
+    node = "RsubBackward0"
+    alpha: float = 1.0
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return y - self.alpha * x
+
+    def vjp_x(self, g: Value) -> Value:
+        return g * -self.alpha
+
+    def vjp_y(self, g: Value) -> Value:
+        return g
+
+    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
+        return y - rational(sympy, self.alpha) * x
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(), cls(alpha=0.4)]
 
 
 class Rsub(Elementwise):
@@ -83,10 +148,10 @@ class Div(Elementwise):
         return np.true_divide(x, y)
 
     def vjp_x(self, g: Value, y: Value) -> Value:
-        return g / y
+        return g / conj(y)
 
     def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
-        return -g * (x / y / y)
+        return -g * conj(x / y / y)
 
     def symbolic(self, sympy: Any, x: Any, y: Any, **decision: Any) -> Any:
         return x / y
@@ -196,7 +261,7 @@ class Log(Elementwise):
         return np.log(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / x
+        return g / conj(x)
 
     def symbolic(self, sympy: Any, x: Any, **decision: Any) -> Any:
         return sympy.log(x)
@@ -211,13 +276,47 @@ reciprocal: Operation = Reciprocal()
 log: Operation = Log()
 
 
+def real_number(value: Any) -> bool:
+    """Whether an operand is a number of Python's, which is a parameter where PyTorch makes it one."""
+    return isinstance(value, (bool, int, float))
+
+
 def power(x: Any, y: Any) -> Any:
     """x ** y, with the operation that PyTorch takes: a number as exponent or base is a parameter."""
-    if isinstance(y, (bool, int, float)):
+    if real_number(y):
         return Power(exponent=y)(x)
-    if isinstance(x, (bool, int, float)):
+    if real_number(x):
         return Exponential(base=x)(y)
-    return Pow()(x, y)
+    return _pow(x, y)
 
 
-OPERATIONS = (Add, Sub, Rsub, Mul, Div, Neg, Reciprocal, Power, Pow, Exponential, Log)
+def pow(x: Value, exponent: Value) -> Value:
+    """x ** exponent; either may be a number."""
+    return power(x, exponent)
+
+
+def add_(x: Value, other: Value, *, alpha: float = 1) -> Value:
+    """x + alpha * other."""
+    return add(x, other) if alpha == 1 else AddScaled(alpha=alpha)(x, other)
+
+
+def sub_(x: Value, other: Value, *, alpha: float = 1) -> Value:
+    """x - alpha * other."""
+    return sub(x, other) if alpha == 1 else SubScaled(alpha=alpha)(x, other)
+
+
+def rsub(x: Value, other: Value, *, alpha: float = 1) -> Value:
+    """other - alpha * x."""
+    return Rsub(y=other)(x) if real_number(other) and alpha == 1 else RsubScaled(alpha=alpha)(x, other)
+
+
+def positive(x: Value) -> Value:
+    """x itself."""
+    return x
+
+
+_pow: Operation = Pow()
+
+OPERATIONS = (Add, AddScaled, Sub, SubScaled, Rsub, RsubScaled, Mul, Div, Neg, Reciprocal, Power, Pow, Exponential, Log)
+FUNCTIONS = (power, pow, add_, sub_, rsub, positive)
+SPELLINGS = {"subtract": sub_, "multiply": "mul", "negative": "neg"}

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.arithmetic import Log, Power, log, power
+from gradcli.ops.arithmetic import Power, log, power, real_number
+from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.structure import To
 from gradcli.ops.where import where
 
 LN2 = math.log(2.0)
@@ -64,7 +66,7 @@ class Log1p(Elementwise):
         return np.log1p(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / (x + 1)
+        return g / (conj(x) + 1)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.log(1 + x)
@@ -79,7 +81,7 @@ class Log2(Elementwise):
         return np.log2(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / (x * LN2)
+        return g / (conj(x) * LN2)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.log(x) / sympy.log(2)
@@ -94,7 +96,7 @@ class Log10(Elementwise):
         return np.log10(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / (x * LN10)
+        return g / (conj(x) * LN10)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.log(x) / sympy.log(10)
@@ -109,7 +111,7 @@ class Sqrt(Elementwise):
         return np.sqrt(x)
 
     def vjp_x(self, g: Value, out: Value) -> Value:
-        return g / (2 * out)
+        return g / (2 * conj(out))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.sqrt(x)
@@ -378,9 +380,16 @@ def square(x: Value) -> Value:
     return Power(exponent=2)(x)
 
 
-def float_power(base: Value, exponent: Value) -> Value:
-    """x ** exponent, computed in float64 whatever the dtypes."""
-    return power(base, exponent)
+def float_power(x: Value, exponent: Value) -> Value:
+    """x ** exponent in float64 (complex128), whatever the dtypes."""
+    return power(widen(x), widen(exponent))
+
+
+def widen(x: Value) -> Value:
+    """A tensor in double precision; a number as it is."""
+    if real_number(x) or x.dtype in (np.float64, np.complex128):
+        return x
+    return To(dtype=np.complex128 if x.dtype.kind == "c" else np.float64)(x)
 
 
 OPERATIONS = (
@@ -388,4 +397,7 @@ OPERATIONS = (
     Logit, Ldexp,
 )  # fmt: skip
 FUNCTIONS = (square, float_power)
-__all__ = ["Log", "exp", "exp2", "log", "log1p", "sigmoid", "sqrt"]
+SPELLINGS = {
+    "expit": "sigmoid", "special.expit": "sigmoid", "special.expm1": "expm1", "special.exp2": "exp2", "special.log1p": "log1p",
+    "special.logit": "logit", "special.xlogy": "xlogy", "special.xlog1py": "xlog1py", "special.entr": "entr",
+}  # fmt: skip

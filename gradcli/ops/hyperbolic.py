@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Elementwise, Operation, Value
 
@@ -70,7 +71,7 @@ class Asinh(Elementwise):
         return np.arcsinh(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / sqrt(x * x + 1)
+        return g / conj(sqrt(x * x + 1))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.asinh(x)
@@ -85,7 +86,7 @@ class Acosh(Elementwise):
         return np.arccosh(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / (sqrt(x - 1) * sqrt(x + 1))
+        return g / conj(sqrt(x - 1) * sqrt(x + 1))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.acosh(x)
@@ -100,7 +101,7 @@ class Atanh(Elementwise):
         return np.arctanh(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / ((1 - x) * (1 + x))
+        return g / conj((1 - x) * (1 + x))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.atanh(x)
@@ -112,3 +113,4 @@ sech: Operation = Sech()
 tanh: Operation = Tanh()
 
 OPERATIONS = (Sinh, Cosh, Tanh, Asinh, Acosh, Atanh)
+SPELLINGS = {"arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradcli.errors import AutogradError
+from gradcli.errors import AutogradError, ShapeError
+from gradcli.ops.arithmetic import div, real_number
 from gradcli.ops.comparison import Isfinite
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.where import where
@@ -377,6 +378,34 @@ class NanToNum(Elementwise):
         return [cls(), cls(nan=1.5, posinf=2.0, neginf=-2.0)]
 
 
+class RemainderOf(Elementwise):
+    """other % x for a number `other`. PyTorch has no derivative for it."""
+
+    name = "remainder"
+    node = "NotImplemented"
+    other: float = 1.0
+    domain = (0.4, 1.5)
+
+    def forward(self, x: Value) -> Value:
+        return np.remainder(self.other, x)
+
+    def decide(self, x: Value) -> Value:
+        return np.floor_divide(self.other, x)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return self.other - decision * x
+
+    def vjp_x(self, g: Value) -> Value:
+        raise AutogradError("derivative for aten::remainder is not implemented", hint="make the number a tensor: torch.tensor(5.) % x")
+
+    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
+        return rational(sympy, self.other) - decision * x
+
+    @classmethod
+    def variants(cls) -> list[Operation]:
+        return [cls(other=5.0)]
+
+
 isfinite: Operation = Isfinite()
 absolute: Operation = Abs()
 sgn: Operation = Sgn()
@@ -392,16 +421,29 @@ def round_(x: Value, decimals: int = 0) -> Value:
 
 def fmod(x: Value, other: Value) -> Value:
     """The remainder of x / other with the sign of x."""
-    return Fmod(other=other)(x) if isinstance(other, (int, float)) else _fmod(x, other)
+    return Fmod(other=other)(x) if real_number(other) else _fmod(x, other)
 
 
 def remainder(x: Value, other: Value) -> Value:
     """The remainder of x / other with the sign of other: x % other."""
-    return Remainder(other=other)(x) if isinstance(other, (int, float)) else _remainder(x, other)
+    if real_number(x) and not real_number(other):
+        return RemainderOf(other=x)(other)
+    return Remainder(other=other)(x) if real_number(other) else _remainder(x, other)
+
+
+def div_(x: Value, other: Value, *, rounding_mode: str | None = None) -> Value:
+    """x / other; rounded down with rounding_mode "floor", towards 0 with "trunc"."""
+    if rounding_mode is None:
+        return div(x, other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise ShapeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    return DivRounded(rounding_mode=rounding_mode)(x, other)
 
 
 OPERATIONS = (
-    Sign, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, FloorDivide, DivRounded, FmodTensor, RemainderTensor, Fmod, Remainder, Heaviside,
+    Sign, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, FloorDivide, DivRounded, FmodTensor, RemainderTensor, Fmod, Remainder, RemainderOf,
+    Heaviside,
     Copysign, NanToNum,
 )  # fmt: skip
-FUNCTIONS = (round_, fmod, remainder)
+FUNCTIONS = (round_, fmod, remainder, div_)
+SPELLINGS = {"absolute": "abs", "fix": "trunc", "divide": div_, "true_divide": div_, "special.round": round_}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 
@@ -61,7 +62,7 @@ class Asin(Elementwise):
         return np.arcsin(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / sqrt((1 - x) * (1 + x))
+        return g / conj(sqrt((1 - x) * (1 + x)))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.asin(x)
@@ -76,7 +77,7 @@ class Acos(Elementwise):
         return np.arccos(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return -g / sqrt((1 - x) * (1 + x))
+        return -g / conj(sqrt((1 - x) * (1 + x)))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.acos(x)
@@ -89,7 +90,7 @@ class Atan(Elementwise):
         return np.arctan(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / (x * x + 1)
+        return g / conj(x * x + 1)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.atan(x)
@@ -162,3 +163,4 @@ cos: Operation = Cos()
 hypot: Operation = Hypot()
 
 OPERATIONS = (Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Hypot, Deg2rad, Rad2deg)
+SPELLINGS = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2"}

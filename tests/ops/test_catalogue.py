@@ -23,7 +23,7 @@ from gradcli.references.scalar import lift, number
 
 
 def concrete(cls: type[Operation]) -> list[type[Operation]]:
-    found = [cls] if "name" in cls.__dict__ and cls is not Operation and cls.__module__.startswith("gradcli.") else []
+    found = [cls] if "name" in cls.__dict__ and cls is not Operation and cls.__module__.startswith("gradcli.ops.") else []
     return found + [c for sub in cls.__subclasses__() for c in concrete(sub)]
 
 
@@ -38,7 +38,7 @@ class Case:
         self.args = tuple(np.asarray(a)[()] if isinstance(a, (np.ndarray, np.generic)) else a for a in args)
         self.id = f"{type(op).__module__.rpartition('.')[2]}.{type(op).__name__}-{k}"
         self.rng = np.random.default_rng(zlib.crc32(self.id.encode()))
-        self.moving = [i for i, a in enumerate(self.args) if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "fc"]
+        self.moving = [i for i, a in enumerate(self.args) if can_move(a) and (op.variadic or op.rules[i] is not None)]
         self.decision = op.decide(*self.args) if op.decides else None
         self.complex = any(self.args[i].dtype.kind == "c" for i in self.moving)
 
@@ -47,7 +47,11 @@ class Case:
         return floating(self.op.replay(args, self.decision))
 
     def direction(self) -> dict[int, Any]:
-        return {i: draw(self.rng, self.args[i]) for i in self.moving}
+        """A random step for each moving argument."""
+        steps = {i: draw(self.rng, self.args[i]) for i in self.moving}
+        if self.op.name in SYMMETRIC:
+            return {i: step + np.conjugate(np.swapaxes(step, -1, -2)) for i, step in steps.items()}
+        return steps
 
     def moved(self, direction: dict[int, Any], h: float) -> list[Any]:
         return [a + h * direction[i] if i in direction else a for i, a in enumerate(self.args)]
@@ -61,6 +65,14 @@ class Case:
         leaves = [inputs[i] for i in self.moving]
         parts = grad(outputs_of(self.op(*inputs)), leaves, [Tensor(g) for g in cotangents], materialize_grads=True)
         return tuple(part.value for part in parts)
+
+
+SYMMETRIC = frozenset({"linalg.cholesky", "linalg.eigh"})
+"""Operations that read one triangle of a matrix which they take to be symmetric: it is moved only along symmetric directions."""
+
+
+def can_move(arg: Any) -> bool:
+    return isinstance(arg, (np.ndarray, np.generic)) and arg.dtype.kind in "fc"
 
 
 def draw(rng: np.random.Generator, like: Any) -> Any:
@@ -137,19 +149,19 @@ def test_rule_is_the_derivative_that_sympy_finds(case: Case) -> None:
     options = {"decision": case.op.decide(*point).item()} if case.op.decides else {}
     symbols = [sympy.Dummy(name, real=True) for name in case.op.arguments]
     form = sympy.sympify(case.op.symbolic(sympy, *symbols, **options))
-    inputs = [Tensor(np.float64(v), True) for v in point]
+    inputs = [Tensor(np.float64(v), True) if i in case.moving else v for i, v in enumerate(point)]
     out = case.op(*inputs)
-    parts = grad([out], inputs, materialize_grads=True)
+    parts = grad([out], [inputs[i] for i in case.moving], materialize_grads=True)
     with mpmath.workdps(50):
         at = [number(v) for v in point]
         value = sympy.lambdify(symbols, form, modules="mpmath")(*at)
         assert out.value == pytest.approx(float(value), rel=2e-14, abs=1e-300)
-        for symbol, part in zip(symbols, parts, strict=True):
+        for symbol, part in zip([symbols[i] for i in case.moving], parts, strict=True):
             slope = sympy.lambdify(symbols, sympy.diff(form, symbol), modules="mpmath")(*at)
             assert part.value == pytest.approx(float(slope), rel=4e-14, abs=1e-300)
 
 
-@pytest.mark.parametrize("case", [c for c in SMOOTH if not c.complex], ids=lambda c: c.id)
+@pytest.mark.parametrize("case", [c for c in SMOOTH if not c.complex and not getattr(c.op, "no_exact", "")], ids=lambda c: c.id)
 def test_rule_is_the_derivative_of_the_exact_form(case: Case) -> None:
     """Along a random direction, against a central difference at 50 digits, which leaves no error of its own."""
     direction = case.direction()
