@@ -198,6 +198,34 @@ class Std(Var):
         return self.forward(x)
 
 
+class VarMean(Var):
+    """The variance and the mean, as two results."""
+
+    outputs = 2
+
+    def forward(self, x: Value) -> Any:
+        return super().forward(x), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return super().vjp_x(g[0], x) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+
+
+class StdMean(Std):
+    """The standard deviation and the mean, as two results. The deviation of constants has derivative 0."""
+
+    node = "StdMeanBackward0"
+    outputs = 2
+
+    def forward(self, x: Value) -> Any:
+        return super().forward(x), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
+
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
+        return super().vjp_x(g[0], x, out[0]) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+
+    def kinks(self, x: Value) -> Value | None:
+        return self.forward(x)[0]
+
+
 def conjugate(x: Any) -> Any:
     """What a holomorphic derivative is multiplied by: conjugated when complex."""
     return x.conj() if x.dtype.kind == "c" else x
@@ -281,5 +309,15 @@ def std(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
     return spread_of(Std, x, dim, unbiased, correction, keepdim)
 
 
-OPERATIONS = (Sum, Mean, Nansum, Prod, Var, Std)
-FUNCTIONS = (sum, mean, nansum, nanmean, prod, var, std)
+def var_mean(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The pair of variance and mean."""
+    return spread_of(VarMean, x, dim, unbiased, correction, keepdim)
+
+
+def std_mean(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The pair of standard deviation and mean."""
+    return spread_of(StdMean, x, dim, unbiased, correction, keepdim)
+
+
+OPERATIONS = (Sum, Mean, Nansum, Prod, Var, Std, VarMean, StdMean)
+FUNCTIONS = (sum, mean, nansum, nanmean, prod, var, std, var_mean, std_mean)

@@ -1,0 +1,252 @@
+"""Parts of a tensor replaced, added to, or combined with others, at indices along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import DtypeError, RangeError, ShapeError
+from gradcli.ops.axes import leading, one_dim, raw
+from gradcli.ops.gathering import Gather, Scatter, ScatterAdd, along, check_index, widened
+from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.scan import slot
+from gradcli.ops.structure import Expand, SumTo
+from gradcli.ops.where import where
+
+Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
+
+REDUCTIONS: dict[str, Any] = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+STARTS = {"prod": 1.0, "amax": -np.inf, "amin": np.inf, "sum": 0.0, "mean": 0.0}
+
+
+class ScatterReduce(Operation):
+    """x with `src` multiplied into (or the largest, the smallest taken at) the places `index` along `dim`.
+
+    Elements that tie for an extreme share the gradient equally, as PyTorch.
+    """
+
+    dim: int
+    reduce: str
+
+    def forward(self, x: Value, index: Value, src: Value) -> Value:
+        out = np.array(x, dtype=np.result_type(x, src), subok=True)
+        REDUCTIONS[self.reduce].at(out, along(index, self.dim), src[tuple(slice(n) for n in index.shape)])
+        return out
+
+    def vjp_x(self, g: Value, x: Value, index: Value, src: Value, out: Value) -> Value:
+        if self.reduce == "prod":
+            return g * self.others(x, x, index, src, out, Expand(shape=tuple(x.shape)))
+        return where(x == out, g / self.ties(x, index, src, out), 0.0)
+
+    def vjp_src(self, g: Value, x: Value, index: Value, src: Value, out: Value) -> Value:
+        take, used = Gather(dim=self.dim), first(src, index.shape)
+        if self.reduce == "prod":
+            part = take(g, index) * self.others(used, x, index, src, out, lambda v: take(v, index))
+        else:
+            part = where(used == take(out, index), take(g / self.ties(x, index, src, out), index), 0.0)
+        return widened(part, src.shape)
+
+    def ties(self, x: Value, index: Value, src: Value, out: Value) -> Value:
+        """How many elements have the extreme value of each place."""
+        same = raw(first(src, index.shape)) == Gather(dim=self.dim)(raw(out), index)
+        return ScatterAdd(dim=self.dim)(np.asarray(raw(x) == raw(out), dtype=np.float64), index, np.asarray(same, dtype=np.float64))
+
+    def others(self, v: Value, x: Value, index: Value, src: Value, out: Value, show: Any) -> Value:
+        """For each element of v the product of the others at its place."""
+        used = first(src, index.shape)
+        zeros = ScatterAdd(dim=self.dim)(np.asarray(raw(x) == 0, dtype=np.float64), index, np.asarray(raw(used) == 0, dtype=np.float64))
+        product = self(where(x == 0, 1.0, x), index, where(used == 0, 1.0, used))
+        left = show(zeros) - np.asarray(raw(v) == 0, dtype=np.float64)
+        return where(left > 0, 0.0, show(product) / where(v == 0, 1.0, v))
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(*[np.array(a) for a in leading(args, lead)])
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        for name in REDUCTIONS:
+            yield cls(dim=-1, reduce=name), (rng.normal(size=(2, 3)), np.array([[0, 0], [2, 1]]), rng.normal(size=(2, 2)))
+
+
+def first(src: Value, shape: tuple[int, ...]) -> Value:
+    """The first elements along each axis, as many as the shape says."""
+    return src if src.shape == tuple(shape) else src[tuple(slice(n) for n in shape)]
+
+
+class IndexSelect(Structural):
+    """The parts of x at `index` along `dim`: (..., n, ...), (m,) -> (..., m, ...)."""
+
+    dim: int
+
+    def forward(self, x: Value, index: Value) -> Value:
+        return np.take(x, np.atleast_1d(index), self.dim) if np.ndim(x) else x[()]
+
+    def vjp_x(self, g: Value, index: Value, x_shape: tuple[int, ...]) -> Value:
+        return IndexAdd(dim=self.dim)(np.zeros(x_shape, g.dtype), index, g)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(*args)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dim=-1), (rng.normal(size=(2, 3)), np.array([0, 2, 0]))
+        yield cls(dim=-2), (rng.normal(size=(3, 2)), np.array([2, 0]))
+
+
+class IndexAdd(Structural):
+    """x with alpha times the parts of `source` added at `index` along `dim`."""
+
+    dim: int
+    alpha: float = 1.0
+    accumulate = True
+
+    def forward(self, x: Value, index: Value, source: Value) -> Value:
+        out = np.array(x, dtype=np.result_type(x, source) if np.asarray(source).dtype.kind in "cO" else None, subok=True)
+        flat = out.reshape(1) if out.ndim == 0 else out
+        places = slot(flat.ndim, self.dim, np.atleast_1d(index))
+        if self.accumulate:
+            np.add.at(flat, places, source * self.alpha if self.alpha != 1.0 else source)
+        else:
+            flat[places] = source
+        return out
+
+    def vjp_x(self, g: Value, index: Value) -> Value:
+        return g
+
+    def vjp_source(self, g: Value, index: Value, source_shape: tuple[int, ...]) -> Value:
+        taken = SumTo(shape=source_shape)(IndexSelect(dim=self.dim)(g, index))
+        return taken if self.alpha == 1.0 else taken * self.alpha
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        x, index, source = args
+        rows = len(x) if lead[0] else len(source)
+        x = x if lead[0] else np.broadcast_to(x, (rows, *np.shape(x)))
+        return self.forward(x, index, source)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dim=-1), (rng.normal(size=(2, 3)), np.array([0, 2]), rng.normal(size=(2, 2)))
+        if cls is IndexAdd:
+            yield cls(dim=-2, alpha=2.5), (rng.normal(size=(3, 2)), np.array([1, 1]), rng.normal(size=(2, 2)))
+
+
+class IndexCopy(IndexAdd):
+    """x with the parts at `index` along `dim` replaced by those of `source`."""
+
+    accumulate = False
+
+    def vjp_x(self, g: Value, index: Value) -> Value:
+        return IndexFill(dim=self.dim)(g, index, 0.0)
+
+
+class IndexFill(Structural):
+    """x with the number `value` in its parts at `index` along `dim`."""
+
+    dim: int
+
+    def forward(self, x: Value, index: Value, value: Value) -> Value:
+        out = np.array(x, dtype=np.result_type(x, value) if np.asarray(value).dtype.kind in "cO" else None, subok=True)
+        flat = out.reshape(1) if out.ndim == 0 else out
+        flat[slot(flat.ndim, self.dim, np.atleast_1d(index))] = value
+        return out
+
+    def vjp_x(self, g: Value, index: Value) -> Value:
+        return self(g, index, 0.0)
+
+    def vjp_value(self, g: Value, index: Value) -> Value:
+        return SumTo(shape=())(IndexSelect(dim=self.dim)(g, index))
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(dim=-1), (rng.normal(size=(2, 3)), np.array([0, 2]), rng.normal(size=()))
+
+
+def scatter(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None) -> Any:
+    """x with `src` (or one number) written at `index` along an axis: out[i, index[i, j]] = src[i, j] for dim = 1."""
+    axis = one_dim(dim, x.ndim)
+    given = value if src is None else src
+    check_index("scatter", x, axis, index, given)
+    if np.ndim(raw(given)) == 0 and np.ndim(raw(index)):
+        given = Expand(shape=tuple(index.shape))(given) if hasattr(given, "dtype") else np.full(index.shape, given, x.dtype)
+    if reduce is not None:
+        return scatter_reduce(x, dim, index, given, {"add": "sum", "multiply": "prod"}.get(reduce, reduce))
+    return Scatter(dim=axis)(x, index, given)
+
+
+def scatter_reduce(x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """x with `src` combined into the places `index` along an axis by "sum", "prod", "mean", "amax" or "amin"."""
+    axis = one_dim(dim, x.ndim)
+    check_index("scatter_reduce", x, axis, index, src)
+    if reduce not in STARTS:
+        raise ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+    hits = ScatterAdd(dim=axis)(np.zeros(x.shape), raw(index), np.ones(index.shape))
+    start = x if include_self else where(hits > 0, STARTS[reduce], x)
+    if reduce not in ("sum", "mean"):
+        return ScatterReduce(dim=axis, reduce=reduce)(start, index, src)
+    total = ScatterAdd(dim=axis)(start, index, src)
+    return total if reduce == "sum" else total / np.where(hits > 0, hits + include_self, 1.0)
+
+
+def vector_index(name: str, x: Any, dim: int, index: Any) -> None:
+    """PyTorch's errors for an index that is no vector of integers, or out of range."""
+    value = raw(index)
+    if value.ndim > 1:
+        raise RangeError(f"{name}(): Index is supposed to be a vector")
+    if value.dtype.kind not in "iu":
+        raise DtypeError(f"{name}(): Expected dtype int32 or int64 for index", hint="make it an integer tensor: .long()")
+    size = x.shape[dim] if x.ndim else 1
+    if value.size and (value.min() < (0 if name == "index_select" else -size) or value.max() >= size):
+        raise RangeError("index out of range in self", hint=f"dimension {dim + x.ndim} has size {size}")
+
+
+def index_select(x: Any, dim: int, index: Any) -> Any:
+    """The parts of x at the indices of a vector along an axis."""
+    axis = one_dim(dim, x.ndim)
+    vector_index("index_select", x, axis, index)
+    return IndexSelect(dim=axis)(x, index)
+
+
+def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+    """x with alpha times the parts of `source` added at the indices along an axis; repeated indices add up."""
+    axis = one_dim(dim, x.ndim)
+    vector_index("index_add", x, axis, index)
+    check_source("index_add", x, axis, index, source)
+    return IndexAdd(dim=axis, alpha=float(alpha))(x, index, source)
+
+
+def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
+    """x with the parts at the indices along an axis replaced by those of `source`."""
+    axis = one_dim(dim, x.ndim)
+    vector_index("index_copy", x, axis, index)
+    check_source("index_copy", x, axis, index, source)
+    return IndexCopy(dim=axis)(x, index, source)
+
+
+def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
+    """x with one number in its parts at the indices along an axis."""
+    axis = one_dim(dim, x.ndim)
+    vector_index("index_fill", x, axis, index)
+    return IndexFill(dim=axis)(x, index, value)
+
+
+def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """x with the parts of `source` combined into those at the indices along an axis by "prod", "mean", "amax" or "amin"."""
+    axis = one_dim(dim, x.ndim)
+    vector_index("index_reduce", x, axis, index)
+    check_source("index_reduce", x, axis, index, source)
+    shape = [1] * len(source.shape)
+    shape[axis] = -1
+    return scatter_reduce(x, dim, np.broadcast_to(np.reshape(raw(index), shape), source.shape), source, reduce, include_self=include_self)
+
+
+def check_source(name: str, x: Any, dim: int, index: Any, source: Any) -> None:
+    """The source must have the shape of x but for the axis, where it has as many parts as there are indices."""
+    wanted = tuple(int(np.size(raw(index))) if k - x.ndim == dim else n for k, n in enumerate(x.shape))
+    if x.ndim and tuple(source.shape) != wanted:
+        raise ShapeError(f"{name}(): source must have shape {list(wanted)} for this index, but has {list(source.shape)}")
+
+
+OPERATIONS = (ScatterReduce, IndexSelect, IndexAdd, IndexCopy, IndexFill)
+FUNCTIONS = (scatter, scatter_reduce, index_select, index_add, index_copy, index_fill, index_reduce)
