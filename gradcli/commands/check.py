@@ -10,9 +10,9 @@ from gradcli import __version__
 from gradcli.commands import inputs, options, terminal
 from gradcli.commands.entry import bug
 from gradcli.commands.output import emit, say
-from gradcli.errors import ExitStatus, GradcliError, UsageError
+from gradcli.errors import ExitStatus, GradcliError, ProgramError, UsageError
 from gradcli.interpreter.limits import Limits
-from gradcli.report import formats
+from gradcli.report import formats, text
 from gradcli.report.errors import error_text
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ BUG_CODE = "G900"
 
 FormatOption = Annotated[
     str, typer.Option("--format", metavar="FORMAT", help=f"What goes to standard output: {', '.join(formats.FORMATS)}.")
+]
+
+GraphOption = Annotated[
+    str | None,
+    typer.Option("--graph", metavar="FILE", help="Draw the graph of the file, the result on its nodes.", show_default=False),
 ]
 
 
@@ -36,6 +41,7 @@ def check(
     set: options.Set = None,
     format: FormatOption = "table",
     report: options.Report = None,
+    graph: GraphOption = None,
     out: options.Out = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -55,6 +61,8 @@ def check(
     files, empty = inputs.find(paths)
     for nothing in empty:
         say(error_text(nothing))
+    if graph is not None and len(files) != 1:
+        raise UsageError(f"--graph draws one file, and here are {len(files)}", hint="name one file", code="G102")
 
     from gradcli.check.options import CheckOptions
 
@@ -65,6 +73,8 @@ def check(
     emit(chosen.render(result, view), out, machine=chosen.machine)
     for row, path in further:
         emit(row.render(result, terminal.view(options.Color.NEVER, verbose=verbose, to_file=True)), path)
+    if graph is not None:
+        _draw(result.files[0], settings, graph)
     return ExitStatus.BUG if bugs else exit_status(result, strict=strict)
 
 
@@ -101,6 +111,16 @@ def _check_one(path: str, settings: CheckOptions) -> FileResult:
 
     source = inputs.read(path, settings.limits)
     return check_file(source.path, source.text, settings)
+
+
+def _draw(file: FileResult, settings: CheckOptions, out: str) -> None:
+    """The picture of a checked file; there is none of a file that could not be run at all."""
+    from gradcli.commands.graph import put_checked
+    from gradcli.report import table
+
+    if file.error is None or isinstance(file.error, ProgramError):
+        lines = table.file_lines(file, terminal.view(options.Color.NEVER, to_file=True), full=True)
+        put_checked(file, settings, out, text.render(lines, color=False))
 
 
 def _not_checked(path: str, error: GradcliError) -> FileResult:

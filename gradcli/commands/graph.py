@@ -159,7 +159,7 @@ def put(drawn: Graph, row: Format, wanted: Options, out: str | None, table: str 
         say(f"note: {note}")
 
 
-def put_checked(path: str, result: FileResult, settings: CheckOptions, out: str, table: str) -> None:
+def put_checked(result: FileResult, settings: CheckOptions, out: str, table: str) -> None:
     """`check --graph OUT`: the graph of a checked file with its result on the nodes."""
     from gradcli.commands import selection
     from gradcli.engine.tensor import Tensor

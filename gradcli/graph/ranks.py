@@ -6,14 +6,14 @@ from gradcli.graph.model import Graph
 
 
 def ranks(graph: Graph) -> dict[str, int]:
-    """The longest path from a source; what has no operands is pulled down to just above its first use."""
+    """The longest path from a source; then everything is pulled down to just above its first use."""
     order = ordered(graph)
     operands, consumers = graph.operands(), graph.consumers()
     rank: dict[str, int] = {}
     for node in order:
         rank[node] = max((rank[e.source] + 1 for e in operands[node] if e.source != node), default=0)
     for node in reversed(order):
-        if not operands[node] and consumers[node]:
+        if consumers[node]:
             rank[node] = max(min(rank[e.target] for e in consumers[node]) - 1, 0)
     return rank
 

@@ -43,10 +43,14 @@ class Recorded:
         return node in self.written
 
     def version(self, node: Node) -> int:
-        """The version that the write made: one more than that of the operands it kept, where that is known."""
-        inner = node.inner if isinstance(node, CopySlices) else node
-        guards = inner.guards if isinstance(inner, OperationNode) else ()
-        return max((guards[k] for k in range(1, len(guards), 2)), default=0)
+        """Which write to its memory this one was: one more than that which made what it wrote into."""
+        count = 0
+        while node in self.written:
+            count += 1
+            if not node.edges or node.edges[0] is None:
+                break
+            node = node.edges[0][0]
+        return count
 
     def _leaves(self, records: list[Record]) -> None:
         for record in records:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gradcli.graph.letters import cut
 from gradcli.graph.model import Graph, GraphEdge, GraphNode
 from gradcli.graph.ranks import ranks
 
@@ -30,7 +31,7 @@ class Stubs:
         key = edge.source, edge.target
         if key not in self.made:
             origin = self.known[edge.source]
-            name = origin.name or origin.id
+            name = origin.name or cut(origin.title or origin.id, 20)
             stub = GraphNode(f"{edge.source}_r{edge.target.removeprefix('n')}", "stub", name, line=origin.line, shape=origin.shape, count=0)
             stub.text = edge.source
             stub.detail = f"from {origin.title or origin.id}" + (f", line {origin.line}" if origin.line else "")
@@ -52,5 +53,5 @@ def cut_long_edges(graph: Graph) -> Graph:
     for edge in graph.edges:
         shared = edge.source in kept_use and kept_use[edge.source] != edge.target
         far = rank[edge.target] - rank[edge.source] > LONGEST
-        edges.append(stubs.cut(edge) if (shared or far) and edge.kind == "data" else edge)
+        edges.append(stubs.cut(edge) if (shared or far) and edge.kind != "saved" else edge)
     return replace(graph, nodes=[*graph.nodes, *stubs.nodes], edges=edges) if stubs.made else graph

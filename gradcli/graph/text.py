@@ -10,12 +10,12 @@ from gradcli.graph.letters import cells, cut, printable
 from gradcli.graph.model import Graph, GraphEdge, GraphNode
 from gradcli.graph.options import Options
 
-DEEPEST = 12
+DEEPEST = 8
 """What lies deeper goes on as a tree of its own, so that long chains give no endless indents."""
 
 NARROW = 60
-TITLE = 40
-"""Columns of the tree with its indents and titles."""
+LEAST = 16
+"""A title is never cut shorter, however deep it stands."""
 
 STATUS = 16
 """A status longer than this may stick out: nothing stands behind it."""
@@ -52,21 +52,21 @@ def tree(graph: Graph, marks: Marks) -> Iterator[Row]:
     roots = [n.id for n in graph.nodes if n.output and not consumers[n.id]] or [n.id for n in graph.nodes if n.output]
     roots += [n.id for n in graph.nodes if not consumers[n.id] and n.id not in roots]
     seen: set[str] = set()
-    waiting = list(reversed(roots))
+    waiting = [(root, "") for root in reversed(roots)]
     while waiting:
-        root = waiting.pop()
+        root, label = waiting.pop()
         if root in seen:
             continue
         later: list[str] = []
-        yield from branch(root, operands, known, marks, seen, later)
-        waiting += reversed(later)
+        yield from branch(root, label, operands, known, marks, seen, later)
+        waiting += [(node, f"{node}: ") for node in reversed(later)]
 
 
 def branch(
-    root: str, operands: dict[str, list[GraphEdge]], known: dict[str, GraphNode], marks: Marks, seen: set[str], later: list[str]
+    root: str, label: str, operands: dict[str, list[GraphEdge]], known: dict[str, GraphNode], marks: Marks, seen: set[str], later: list[str]
 ) -> Iterator[Row]:
     """One tree. `later` collects the nodes that are too deep for it."""
-    stack: list[tuple[str, str, str, int]] = [(root, "", "", 0)]
+    stack: list[tuple[str, str, str, int]] = [(root, label, "", 0)]
     while stack:
         node, head, indent, depth = stack.pop()
         below = [edge.source for edge in operands[node]]
@@ -103,7 +103,8 @@ def table(rows: list[Row], options: Options) -> Iterator[str]:
 def cell(head: str, row: Row, options: Options) -> str:
     branches, node, remark = row
     if head == "":
-        return branches + cut(printable(node.title or node.op), max(TITLE - len(branches), 12)) + (f" {remark}" if remark else "")
+        room = (40 if options.width < 130 else 60) - len(branches)
+        return branches + cut(printable(node.title or node.op), max(room, LEAST)) + (f" {remark}" if remark else "")
     if remark:
         return ""
     if head == "operation":
@@ -127,4 +128,4 @@ def operation(node: GraphNode) -> str:
 
 
 def shown(value: object, options: Options) -> str:
-    return numbertext.full(value) if options.values == "full" else cut(numbertext.summary(value), 26)
+    return numbertext.full(value) if options.values == "full" else cut(numbertext.summary(value), 17 if options.width < 130 else 26)
