@@ -40,7 +40,7 @@ def gradcli(tmp_path: Path) -> Gradcli:
 
     def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path):
         return subprocess.run(
-            command(*arguments), input=input, capture_output=True, encoding="utf-8", cwd=cwd, env=environment(env or {}), timeout=120
+            command(*arguments), input=input, capture_output=True, encoding="utf-8", errors="replace", cwd=cwd, env=environment(env or {}), timeout=120
         )
 
     return run

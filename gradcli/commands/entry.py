@@ -74,6 +74,7 @@ def guarded(action: Callable[[], ExitStatus], *, debug: bool = False) -> ExitSta
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except OSError as error:
+        discard_output()
         say(f"gradcli: error: {printable(str(error))}")
         return ExitStatus.ERROR
     except Exception as error:
@@ -81,10 +82,15 @@ def guarded(action: Callable[[], ExitStatus], *, debug: bool = False) -> ExitSta
 
 
 def pipe_closed() -> ExitStatus:
-    """Whoever read standard output has gone. What is still in its buffer goes nowhere, or Python would complain at exit."""
+    """Whoever read standard output has gone."""
+    discard_output()
+    return ExitStatus.PIPE_CLOSED
+
+
+def discard_output() -> None:
+    """What is still in the buffer of standard output cannot be written: Python would complain at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
-    return ExitStatus.PIPE_CLOSED
 
 
 def bug(error: Exception, *, debug: bool, path: str | None = None) -> ExitStatus:

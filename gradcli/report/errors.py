@@ -14,6 +14,8 @@ from typing import Any, Protocol
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError, builtin_name
 from gradcli.report.text import printable
 
+MOST_CALLERS = 5
+
 
 class Excerpted(Protocol):
     """As much of a `syntax.Source` as a message needs."""
@@ -68,8 +70,17 @@ def _lines(error: GradcliError, path: str | None, source: Excerpted | None, widt
         yield f"  | {line}" + (f" [{error.code}]" if number == len(more) else "")
     if span is not None and source is not None:
         yield source.excerpt(span, width)
+        yield from _callers(getattr(error, "callers", ()), source)
     if error.hint:
         yield f"  hint: {printable(error.hint)}"
+
+
+def _callers(callers: Sequence[Span], source: Excerpted) -> Iterator[str]:
+    """The calls that led to an error inside a function, innermost first."""
+    for span in callers[:MOST_CALLERS]:
+        yield f"  called in line {span.line}: {printable(source.lines[span.line - 1].strip())}"
+    if len(callers) > MOST_CALLERS:
+        yield f"  and {len(callers) - MOST_CALLERS} more calls"
 
 
 def _place(path: str | None, span: Span | None) -> str:

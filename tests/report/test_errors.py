@@ -34,3 +34,12 @@ def test_command_line():
 def test_further_lines_of_a_message_cannot_pass_for_commands_of_a_ci_system():
     error = ProgramError("bad\n::error::x\x1b[2J", None)
     assert error_text(error, "f.grad").splitlines() == ["f.grad: RuntimeError: bad", "  | ::error::x\\x1b[2J [G301]"]
+
+
+def test_calls_that_led_there():
+    source = Source("f.grad", "def f(x):\n    return x.nope\n\ny = f(1)\n")
+    error = ProgramError("no attribute", Span(2, 12, 2, 18), type="AttributeError")
+    error.callers = (Span(4, 5, 4, 9),) * 7
+    lines = error_text(error, "f.grad", source).splitlines()
+    assert lines[3] == "  called in line 4: y = f(1)"
+    assert lines[8] == "  and 2 more calls"
