@@ -151,7 +151,8 @@ class Judge:
         stack = np.stack([self.symbolic, *sides])
         low, high = np.nanmin(stack, axis=0), np.nanmax(stack, axis=0)
         room = ULPS * self.unit(np.maximum(np.abs(low), np.abs(high)))
-        differs = spoken & (high - low > 2 * room)
+        undefined = np.isnan(np.stack(sides)).any(axis=0)
+        differs = spoken & ((high - low > 2 * room) | undefined)
         inside = differs & (self.given >= low - room) & (self.given <= high + room)
         if self.opinion.kinks_in_functions:
             self.failing[inside] = False

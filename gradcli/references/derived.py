@@ -7,11 +7,13 @@ SymPy compiles here is built from symbols of our own making.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 
+from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
 from gradcli.ops.operation import Elementwise, Operation
 from gradcli.references.scalar import Scalar, number, result
 
@@ -29,13 +31,16 @@ TABLE: dict[tuple[Any, ...], Derived] = {}
 """Filled as operations are met: (class, parameters, decision) -> Derived."""
 
 
-def derive(op: Elementwise, decision: Any) -> Derived:
-    """The evaluators of an operation on one of its branches. Floating decisions (a floor) are arguments, others part of the key."""
+def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = ()) -> Derived:
+    """The evaluators of an operation on one of its branches. Floating decisions (a floor) are arguments, others part of the key.
+
+    `truths` has the truth value of each argument that is one (a mask), None for numbers.
+    """
     floating = isinstance(decision, float)
-    key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating)
+    key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating, truths)
     found = TABLE.get(key)
     if found is None:
-        found = TABLE[key] = _derive(op, decision, floating)
+        found = TABLE[key] = _derive(op, decision, truths)
     return found
 
 
@@ -43,20 +48,21 @@ def _hashable(value: Any) -> Any:
     return (type(value), value) if not isinstance(value, np.ndarray) else value.tobytes()
 
 
-def expression(op: Elementwise, decision: Any, sympy: Any) -> tuple[Any, list[Any], Any]:
+def expression(op: Elementwise, decision: Any, sympy: Any, truths: tuple[bool | None, ...] = ()) -> tuple[Any, list[Any], Any]:
     """The SymPy expression of an operation, its real symbols, and the symbol of a floating decision."""
     symbols = [sympy.Dummy(name, real=True) for name in op.arguments]
+    given = [symbol if truth is None else truth for symbol, truth in zip_longest(symbols, truths)]
     if decision is None:
-        return op.symbolic(sympy, *symbols), symbols, None
+        return op.symbolic(sympy, *given), symbols, None
     chosen = sympy.Dummy("decision", real=True) if isinstance(decision, float) else decision
-    return op.symbolic(sympy, *symbols, decision=chosen), symbols, chosen if isinstance(decision, float) else None
+    return op.symbolic(sympy, *given, decision=chosen), symbols, chosen if isinstance(decision, float) else None
 
 
-def _derive(op: Elementwise, decision: Any, floating: bool) -> Derived:
+def _derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Derived:
     import sympy
 
-    form, symbols, extra = expression(op, decision, sympy)
-    arguments = [*symbols, extra if floating else sympy.Dummy("unused")]
+    form, symbols, extra = expression(op, decision, sympy, truths)
+    arguments = [*symbols, sympy.Dummy("unused") if extra is None else extra]
 
     def evaluator(expr: Any) -> Evaluator | None:
         expr = sympy.sympify(expr)
@@ -68,8 +74,19 @@ def _derive(op: Elementwise, decision: Any, floating: bool) -> Derived:
     return Derived(evaluator(form), tuple(evaluator(sympy.diff(form, symbol)) for symbol in symbols))
 
 
+TRUTHS = frozenset({bool, np.bool_})
+NUMBERS = frozenset({float, int, np.float64})
+
+ARITHMETIC = frozenset({Add, Sub, Rsub, Mul, Div, Neg})
+
+
 def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
-    """Apply any operation to arrays of Scalars: elementwise ones by their symbolic form, others by their exact form."""
+    """Apply any operation to arrays of Scalars: elementwise ones by their symbolic form, others by their exact form.
+
+    What Scalars do themselves (+ - * /) is their own arithmetic.
+    """
+    if type(op) in ARITHMETIC:
+        return op.forward(*args)
     if isinstance(op, Elementwise) and type(op).exact is Operation.exact:
         return elementwise(op, args, decision)
     return op.exact(*args, decision=decision) if op.decides else op.exact(*args)
@@ -77,6 +94,8 @@ def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
 
 def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any = None) -> Any:
     """Apply an operation to broadcast arrays of Scalars; the result is an object array, or a Scalar for 0-d."""
+    if decision is None and all(type(a) is Scalar or type(a) in NUMBERS for a in args):
+        return one(op, args, None)
     arrays = [np.asarray(a, dtype=object) if isinstance(a, Scalar) else np.asarray(a) for a in args]
     choice = None if decision is None else np.asarray(decision)
     shape = np.broadcast_shapes(*(a.shape for a in arrays), *(() if choice is None else (choice.shape,)))
@@ -95,7 +114,8 @@ def _plain(choice: Any) -> Any:
 
 def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
     """One element: the value, and on the tape the partial derivatives by those arguments that are on it."""
-    derived = derive(op, decision)
+    truths = tuple([bool(v) if type(v) in TRUTHS else None for v in row])
+    derived = derive(op, decision, truths if True in truths or False in truths else ())
     values = [number(v) for v in row]
     extra = number(decision) if isinstance(decision, float) else None
     value = None if derived.value is None else attempt(derived.value, values, extra)

@@ -23,8 +23,8 @@ BUDGET = 200_000
 class Exact:
     """The output at 50 digits, and how to differentiate it: made once for a target, asked for each input.
 
-    `kinked` are the records whose operation has a switch exactly at its argument. With `sides` set, those
-    records take the branch on one side of it (+1 or -1) instead of the convention.
+    `suspects` are the records whose operation has a switch exactly at its argument, with their results. With
+    `side` set, those records take the branch on one side of it (+1 or -1) instead of the convention.
     """
 
     def __init__(self, path: Path, budget: int = BUDGET, digits: int = DIGITS, side: int = 0) -> None:
@@ -33,7 +33,8 @@ class Exact:
         self.digits = digits
         self.side = side
         self.tape = Tape(budget)
-        self.kinked: list[Record] = []
+        self.suspects: list[tuple[Record, Any]] = []
+        self.live: set[int] = set()
         self.found: dict[int | None, list[tuple[np.ndarray, np.ndarray]]] = {}
         self.beyond: dict[int | None, list[list[np.ndarray]]] = {}
         with mpmath.workdps(digits):
@@ -50,14 +51,21 @@ class Exact:
         if reason:
             raise NoAnswer(f"{op.name}: {reason}")
         decision = record.decision
+        at_kink = None
         if op.decides:
             values = [a.value if isinstance(a, Record) else a for a in record.inputs]
             at_kink = kink_mask(record, values)
-            if at_kink is not None:
-                self.kinked.append(record)
-                if self.side:
-                    decision = beyond(record, values, at_kink, self.side)
-        return apply(op, tuple(args), decision)
+            if at_kink is not None and self.side:
+                decision = beyond(record, values, at_kink, self.side)
+        out = apply(op, tuple(args), decision)
+        if at_kink is not None:
+            self.suspects.append((record, out))
+        return out
+
+    @property
+    def kinked(self) -> list[Record]:
+        """The suspects that some derivative taken so far went through."""
+        return [record for k, (record, _) in enumerate(self.suspects) if k in self.live]
 
     def derivative(self, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
         """(value, gross size of the terms) for each input: weighted, or a Jacobian of output shape + input shape."""
@@ -82,6 +90,7 @@ class Exact:
         with mpmath.workdps(self.digits):
             seeds = [(s.place, number(w)) for s, w in zip(self.output.flat, np.asarray(weights).flat) if type(s) is Scalar and s.place >= 0 and w != 0]
             adjoint, gross = self.tape.sweep(seeds)
+            self.live |= {k for k, (_, out) in enumerate(self.suspects) if any(selected(part, adjoint) for part in parts(out))}
             return [(total(variables, adjoint), total(variables, gross)) for variables in self.variables]
 
     def noise(self, weights: np.ndarray) -> float:
@@ -94,6 +103,7 @@ class Exact:
 
     def beyond_kinks(self, weights: np.ndarray | None) -> list[list[np.ndarray]]:
         """The derivative by each input on either side of the kinks at the point; empty where there is none."""
+        self.derivative(weights)
         if not self.kinked:
             return []
         key = None if weights is None else id(weights)
@@ -101,6 +111,15 @@ class Exact:
             sides = [Exact(self.path, self.budget, self.digits, side) for side in (1, -1)]
             self.beyond[key] = [[value for value, _ in side.derivative(weights)] for side in sides]
         return self.beyond[key]
+
+
+def parts(out: Any) -> tuple[Any, ...]:
+    return out if isinstance(out, tuple) else (out,)
+
+
+def selected(out: Any, adjoint: list[Any]) -> bool:
+    """Whether the derivative goes through some number of a result."""
+    return any(type(s) is Scalar and s.place >= 0 and adjoint[s.place] != 0 for s in np.asarray(out, dtype=object).flat)
 
 
 def kink_mask(record: Record, values: list[Any]) -> np.ndarray | None:
@@ -121,8 +140,10 @@ def beyond(record: Record, values: list[Any], mask: np.ndarray, side: int) -> An
     first = np.asarray(values[0], dtype=float)
     moved = first + side * NUDGE * np.maximum(1.0, np.abs(first)) * (1 + np.arange(first.size).reshape(first.shape) / max(first.size, 1))
     decision = record.op.decide(moved, *values[1:])
-    old = np.asarray(record.decision)
-    return np.where(mask, decision, old) if mask.shape == old.shape == np.shape(decision) else decision
+    old = record.decision
+    if isinstance(old, (np.ndarray, np.generic)) and mask.shape == old.shape == np.shape(decision):
+        return np.where(mask, decision, old)
+    return decision
 
 
 def total(variables: Sequence[np.ndarray], adjoint: list[Any]) -> list[Any]:
