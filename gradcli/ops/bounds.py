@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.comparison import Isnan
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.where import where
 
@@ -72,10 +71,10 @@ class Fmax(Extremum):
         return 2 * (self.first(x, y) | np.isnan(y)) - 1
 
     def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
-        return where(self.first(x, y) | isnan(y), g, 0.0)
+        return where(self.first(x, y) | (y != y), g, 0.0)
 
     def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
-        return where(self.first(x, y) | isnan(y), 0.0, g)
+        return where(self.first(x, y) | (y != y), 0.0, g)
 
 
 class Fmin(Fmax):
@@ -188,7 +187,6 @@ class ClampTensor(Elementwise):
         return np.minimum(np.abs(x - min), np.abs(x - max))
 
 
-isnan: Operation = Isnan()
 maximum: Operation = Maximum()
 minimum: Operation = Minimum()
 _clamp: Operation = ClampTensor()

@@ -371,8 +371,9 @@ sigmoid: Operation = Sigmoid()
 
 
 def share(x: Value, y: Value, grow: Operation) -> Value:
-    """grow(x) / (grow(x) + grow(y)), also where both are infinite alike."""
-    return 1 / (1 + grow(where(x == y, 0.0, y - x)))
+    """grow(x) / (grow(x) + grow(y)), 1/2 where both are infinite alike."""
+    alike = (x == y) & ((x == np.inf) | (x == -np.inf))
+    return 1 / (1 + grow(where(alike, 0.0, y - x)))
 
 
 def square(x: Value) -> Value:

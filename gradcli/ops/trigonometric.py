@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.where import where
 
 
 class Sin(Elementwise):
@@ -97,7 +98,7 @@ class Atan(Elementwise):
 
 
 class Atan2(Elementwise):
-    """The angle of the point (y, x), first argument upwards. NaN derivative at the origin, as PyTorch.
+    """The angle of the point (y, x), first argument upwards. Kink at the origin, where the derivatives are 0, as PyTorch.
 
     The derivatives y / r**2 and -x / r**2 divide by r twice, so that no square overflows.
     """
@@ -107,16 +108,26 @@ class Atan2(Elementwise):
     def forward(self, x: Value, y: Value) -> Value:
         return np.arctan2(x, y)
 
+    def decide(self, x: Value, y: Value) -> Value:
+        """Whether it is the origin, where no angle is continuous and the result counts as constant."""
+        return (x == 0) & (y == 0)
+
+    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
+        return np.where(decision, 0.0, np.arctan2(x, y))[()]
+
     def d_x(self, x: Value, y: Value) -> Value:
-        r = hypot(x, y)
+        r = radius(x, y)
         return y / r / r
 
     def d_y(self, x: Value, y: Value) -> Value:
-        r = hypot(x, y)
+        r = radius(x, y)
         return -x / r / r
 
-    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
-        return sympy.atan2(x, y)
+    def symbolic(self, sympy: Any, x: Any, y: Any, decision: bool) -> Any:
+        return sympy.Integer(0) if decision else sympy.atan2(x, y)
+
+    def kinks(self, x: Value, y: Value) -> Value:
+        return np.hypot(x, y)
 
 
 class Hypot(Elementwise):
@@ -156,6 +167,12 @@ class Rad2deg(Deg2rad):
 
     node = "Rad2DegBackward0"
     factor = 180 / math.pi
+
+
+def radius(x: Value, y: Value) -> Value:
+    """The distance from the origin, 1 at the origin itself."""
+    r = hypot(x, y)
+    return where(r == 0, 1.0, r)
 
 
 sin: Operation = Sin()
