@@ -130,7 +130,7 @@ class Trace(Structural):
         return np.trace(x)
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
-        return np.eye(x_shape[0], x_shape[1]) * g
+        return np.eye(x_shape[0], x_shape[1], dtype=g.dtype) * g
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return np.trace(args[0], axis1=-2, axis2=-1)

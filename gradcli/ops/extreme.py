@@ -14,6 +14,7 @@ from gradcli.ops.bounds import maximum, minimum
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples, Reduction, Sum, total
 from gradcli.ops.shape import reshape
+from gradcli.ops.structure import To
 from gradcli.ops.where import where
 
 ValuesIndices = namedtuple("ValuesIndices", ("values", "indices"))
@@ -43,7 +44,7 @@ class Amax(Reduction):
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         ties = x == self.spread(out, x.shape)
-        count = Sum(dim=self.dim, keepdim=self.keepdim)(ties)
+        count = To(dtype=g.dtype)(Sum(dim=self.dim, keepdim=self.keepdim)(ties))
         return where(ties, self.spread(g / count, x.shape), 0.0)
 
     def kinks(self, x: Value) -> Value | None:

@@ -31,7 +31,8 @@ class Logsumexp(Reduction):
         out = np.log(sums) + top
         return out if self.keepdim else np.squeeze(out, self.axes(np.ndim(x)))[()]
 
-    def exact(self, x: Value, **decision: Any) -> Value:  # type: ignore[override]
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        (x,) = args
         return log(total(exp(x), axis=self.dim, keepdims=self.keepdim))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
@@ -105,7 +106,7 @@ class LinalgVectorNorm(Reduction):
         norm = self.spread(out, x.shape)
         if abs(p) == np.inf:
             ties = absolute(x) == norm
-            count = Sum(dim=self.dim, keepdim=self.keepdim)(ties)
+            count = To(dtype=g.dtype)(Sum(dim=self.dim, keepdim=self.keepdim)(ties))
             return where(ties, self.spread(g / count, x.shape) * sgn(x), 0.0)
         safe = where(out == 0, 1.0, out)
         if p == 2:

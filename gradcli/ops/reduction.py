@@ -157,8 +157,8 @@ class Var(Reduction):
     def forward(self, x: Value) -> Value:
         return self.squares(x) / self.freedom(np.shape(x))
 
-    def freedom(self, shape: tuple[int, ...]) -> Any:
-        return np.float64(max(self.count(shape) - self.correction, 0))
+    def freedom(self, shape: tuple[int, ...]) -> float:
+        return float(max(self.count(shape) - self.correction, 0))
 
     def squares(self, x: Value) -> Value:
         """The sum of the squared deviations."""
@@ -171,7 +171,7 @@ class Var(Reduction):
         return x - Mean(dim=self.dim, keepdim=self.dim is not None)(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return self.spread(g * (2.0 / self.freedom(x.shape)), x.shape) * self.deviation(x)
+        return self.spread(g * 2.0 / self.freedom(x.shape), x.shape) * self.deviation(x)
 
     @classmethod
     def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:

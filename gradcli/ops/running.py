@@ -29,7 +29,8 @@ class Logcumsumexp(Operation):
     def forward(self, x: Value) -> Value:
         return np.logaddexp.accumulate(x, self.dim) if np.ndim(x) else x
 
-    def exact(self, x: Value, **decision: Any) -> Value:  # type: ignore[override]
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        (x,) = args
         return log(np.cumsum(exp(x), self.dim)) if np.ndim(x) else x
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:

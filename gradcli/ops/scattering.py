@@ -51,14 +51,14 @@ class ScatterReduce(Operation):
     def ties(self, x: Value, index: Value, src: Value, out: Value) -> Value:
         """How many elements have the extreme value of each place."""
         same = raw(first(src, index.shape)) == Gather(dim=self.dim)(raw(out), index)
-        return ScatterAdd(dim=self.dim)(np.asarray(raw(x) == raw(out), dtype=np.float64), index, np.asarray(same, dtype=np.float64))
+        return ScatterAdd(dim=self.dim)(np.asarray(raw(x) == raw(out), x.dtype), index, np.asarray(same, x.dtype))
 
     def others(self, v: Value, x: Value, index: Value, src: Value, out: Value, show: Any) -> Value:
         """For each element of v the product of the others at its place."""
         used = first(src, index.shape)
-        zeros = ScatterAdd(dim=self.dim)(np.asarray(raw(x) == 0, dtype=np.float64), index, np.asarray(raw(used) == 0, dtype=np.float64))
+        zeros = ScatterAdd(dim=self.dim)(np.asarray(raw(x) == 0, x.dtype), index, np.asarray(raw(used) == 0, x.dtype))
         product = self(where(x == 0, 1.0, x), index, where(used == 0, 1.0, used))
-        left = show(zeros) - np.asarray(raw(v) == 0, dtype=np.float64)
+        left = show(zeros) - np.asarray(raw(v) == 0, x.dtype)
         return where(left > 0, 0.0, show(product) / where(v == 0, 1.0, v))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
