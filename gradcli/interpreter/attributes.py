@@ -159,11 +159,6 @@ def add_tables(tables: dict[type, Table]) -> None:
     FOUND.clear()
 
 
-def node_attribute(node: Node, name: str) -> Any:
-    """The tensors and parameters that a node kept: `_saved_self`."""
-    return node.saved_attribute(name) if name.startswith("_saved_") and hasattr(node, "saved_attribute") else MISSING
-
-
 add_tables(
     {
         module: Table("module", properties={"__name__": lambda m: m.name}, other=member, names=lambda m: list(m.members)),
@@ -182,12 +177,6 @@ add_tables(
         Size: Table("torch.Size", methods={"numel": Size.numel, "count": tuple.count, "index": tuple.index}),
         LazyIterator: Table("iterator"),
         BaseException: Table("Exception", properties={"args": lambda e: e.args}),
-        Node: Table(
-            "Node",
-            properties={"next_functions": lambda n: n.next_functions, "__name__": lambda n: n.name},
-            methods={"name": lambda n: n.name},
-            other=node_attribute,
-        ),
         Context: Table(
             "FunctionCtx",
             properties={

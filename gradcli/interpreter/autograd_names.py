@@ -51,9 +51,8 @@ def grad_of(
     """torch.autograd.grad, without what is gradcli's own in the engine's."""
     if is_grads_batched:
         raise MissingRuleError("is_grads_batched is not supported", hint="call grad once for each row")
-    return grad(
-        outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused=allow_unused, materialize_grads=materialize_grads
-    )
+    given = (grad_outputs, retain_graph, create_graph, only_inputs, allow_unused)
+    return grad(outputs, inputs, *given, materialize_grads=materialize_grads)
 
 
 def compiled(function: Any = None, **options: Any) -> Any:
@@ -97,7 +96,6 @@ def autograd_members() -> dict[str, Members]:
         "torch.autograd.function": {"Function": Function, "once_differentiable": once_differentiable},
         "torch.autograd.functional": {},
         "torch.autograd.forward_ad": {},
-        "torch.autograd.gradcheck": {},
         "torch.autograd.graph": {},
         "torch.func": {},
         "torch.optim": {},

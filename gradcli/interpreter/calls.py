@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.engine.mode import state
 from gradcli.interpreter.attributes import find_method, get_attribute
 from gradcli.interpreter.scope import Evaluate, Frame, Scope
+from gradcli.interpreter.targets import Target
 
 if TYPE_CHECKING:
     from gradcli.interpreter.compiler import Compiler
@@ -15,10 +16,9 @@ if TYPE_CHECKING:
 
 def call(c: Compiler, node: ast.Call, scope: Scope) -> Evaluate:
     callee = c.expression(node.func, scope)
-    special = c.recorder.special(c.values.get(callee))
-    if special is not None:
-        compiled: Evaluate = special(c, node, scope)
-        return compiled
+    known = c.values.get(callee)
+    if isinstance(known, Target):
+        return known.compile(c, node, scope)
     plain = not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
     if isinstance(node.func, ast.Attribute) and callee not in c.values:
         return method_call(c, node, scope) if plain else method_call_with_keywords(c, node, scope)

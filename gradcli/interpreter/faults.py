@@ -8,7 +8,7 @@ from gradcli.engine.mode import state
 from gradcli.errors import Fault, GradcliError, LimitError, ProgramError, Span, builtin_name
 
 TOLD = (
-    RuntimeError, TypeError, ValueError, IndexError, KeyError, ArithmeticError, AssertionError, NameError, StopIteration, ImportError,
+    RuntimeError, TypeError, ValueError, IndexError, KeyError, ArithmeticError, NameError, StopIteration, ImportError,
     Fault,
 )  # fmt: skip
 """What a call may raise on behalf of the program; anything else is a bug of gradcli's unless the file raised it itself."""

@@ -64,7 +64,22 @@ INPLACE = frozenset(
         "mvlgamma", "nan_to_num", "ne", "neg", "negative", "not_equal", "polygamma", "pow", "put", "rad2deg", "reciprocal", "relu",
         "remainder", "renorm", "round", "rsqrt", "scatter", "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc",
         "sinh", "sqrt", "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc", "xlogy", "index_add",
-        "index_copy", "index_put", "diagonal_scatter", "leaky_relu", "celu", "elu", "selu", "hardtanh", "threshold",
+        "index_copy", "index_put", "diagonal_scatter", "copy", "fill", "zero", "leaky_relu", "celu", "elu", "selu", "hardtanh", "threshold",
     }
 )  # fmt: skip
 """The methods that have an in-place form `name_`."""
+
+FUNCTIONS_ONLY = (FUNCTIONAL - {"relu", "sigmoid", "tanh", "softmax", "log_softmax", "prelu", "hardshrink", "relu_", "unfold"}) | {
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "bucketize", "cartesian_prod", "cdist", "chain_matmul",
+    "combinations", "complex", "cumulative_trapezoid", "einsum", "gradient", "isin", "meshgrid", "polar", "searchsorted", "std_mean",
+    "tensordot", "trapezoid", "trapz", "vander", "var_mean",
+}  # fmt: skip
+"""Functions of `torch` that are no methods of tensors."""
+
+INTERNAL = frozenset(
+    {
+        "alias", "copy", "embed", "exponential", "index", "max_all", "max_dim", "min_all", "min_dim", "power", "put_along", "recurrence",
+        "rsub", "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "fill", "zero", "entr", "expit",
+    }
+)  # fmt: skip
+"""Operations that rules are written with and that PyTorch does not have under this name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.mode import state
-from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
-from gradcli.errors import LimitError, ProgramError, Span, UsageError
+from gradcli.errors import ProgramError, UsageError
 from gradcli.interpreter.attributes import add_tables
 from gradcli.interpreter.compiler import Compiler
 from gradcli.interpreter.containers import container_tables
@@ -24,7 +24,7 @@ from gradcli.interpreter.meter import Meter, python_recursion
 from gradcli.interpreter.printing import Printer, Writable
 from gradcli.interpreter.recorder import AssertCall, CheckCall, ClaimCall, Hooks, Recorder
 from gradcli.interpreter.scope import Scope
-from gradcli.interpreter.tensor_table import TENSOR_TABLE
+from gradcli.interpreter.tensor_table import ENGINE_TABLES
 from gradcli.interpreter.vocabulary import Vocabulary, build_vocabulary
 from gradcli.interpreter.warner import ProgramWarning, Warner
 from gradcli.syntax.parser import Tree, parse, parse_expression
@@ -47,7 +47,6 @@ class Run:
     tracer: Tracer | None = None
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
-    bindings: dict[str, Span] = field(default_factory=dict)
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression of the language over the run's variables, given on the command line."""
@@ -111,7 +110,7 @@ class Session:
         self.meter = Meter(program.limits)
         self.printer = Printer(self.meter, stdout)
         self.warner = Warner(self.tree.source, stderr)
-        self.words: Vocabulary = build_vocabulary(self.meter, self.printer, self.warner, self.tree.source.path, data)
+        self.words: Vocabulary = build_vocabulary(self.meter, self.printer, self.tree.source.path, data)
         self.variables: dict[str, Any] = {}
         self.recorder = Recorder(self.words.modules, self.replacements(), trace=trace, hooks=hooks)
         self.recorder.plan_imports(self.tree.module)
@@ -177,7 +176,7 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
         state.rng, state.tracer, state.keep_graph = np.random.default_rng(seed), tracer, tracer is not None
     before = (state.charge, state.warn, state.span)
     state.charge, state.warn = meter.charge, warner.warn
-    add_tables({Tensor: TENSOR_TABLE, **container_tables(meter)})
+    add_tables({**ENGINE_TABLES, **container_tables(meter)})
     sys.setrecursionlimit(python_recursion())
     gc.disable()
     meter.start()
@@ -197,7 +196,8 @@ def value_of(node: Any, source: Source, variables: dict[str, Any], meter: Meter,
     """The value of an expression over some variables."""
     recorder = Recorder(words.modules, {}, trace=False, hooks=None)
     names = {**modules_by_usual_name(words), **words.names}
-    compiler = Compiler(node, source, meter, names, variables, recorder)
+    compiler = Compiler(ast.Module([ast.Expr(node)], []), source, meter, names, variables, recorder)
+    compiler.bound |= set(variables)
     return compiler.expression(node, Scope("module", None))([None, None])
 
 
@@ -216,7 +216,7 @@ def evaluate(text: str, scope: dict[str, Any], *, limits: Limits | None = None) 
     node, source = parse_expression(text, nesting=limits.nesting)
     meter = Meter(limits)
     warner = Warner(source, None)
-    words = build_vocabulary(meter, Printer(meter, None), warner, source.path, None)
+    words = build_vocabulary(meter, Printer(meter, None), source.path, None)
     try:
         with prepared(meter, None, None, warner):
             return value_of(node, source, scope, meter, words)
@@ -247,4 +247,4 @@ def run_file(
     )
 
 
-__all__ = ["LimitError", "Program", "Run", "evaluate", "run_file"]
+__all__ = ["Program", "Run", "evaluate", "run_file"]

@@ -5,19 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from gradcli.engine.mode import state
+import numpy as np
+
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import Fault, Span
-from gradcli.interpreter.creation import tensor
+from gradcli.interpreter.creation import leaf, tensor
 from gradcli.interpreter.faults import placed
 from gradcli.interpreter.values import module
 from gradcli.syntax.spelling import did_you_mean
-
-if TYPE_CHECKING:
-    from gradcli.interpreter.compiler import Compiler
-    from gradcli.interpreter.scope import Evaluate, Scope
 
 
 class MissingImportError(Fault, ImportError):
@@ -150,105 +147,10 @@ class Recorder:
         if self.hooks is not None:
             self.hooks.claim(call)
 
-    def special(self, function: Any) -> Callable[[Compiler, ast.Call, Scope], Evaluate] | None:
-        """The rule for calls of a function that sees the source text of its arguments."""
-        return {CHECK: compile_check, CLAIM: compile_claim}.get(function) if isinstance(function, Targeting) else None
-
 
 def like(original: Any, value: Any) -> Any:
     """The value that replaces `original`: for a tensor a leaf of the same dtype that asks for a gradient if the original did."""
     if not isinstance(original, Tensor):
         return value
-    array = value.value if isinstance(value, Tensor) else tensor(value).value
-    return tensor(array, dtype=original.dtype, requires_grad=original.requires_grad)
-
-
-class Targeting:
-    """`check` and `claim`: functions that see the source text of their arguments."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"{self.name}() must be called by its name")
-
-    def __repr__(self) -> str:
-        return f"<built-in function {self.name}>"
-
-
-CHECK, CLAIM = Targeting("check"), Targeting("claim")
-
-
-def compile_check(c: Compiler, node: ast.Call, scope: Scope) -> Evaluate:
-    return compile_target(c, node, scope, ("output", "wrt", "grad_outputs", "order"), make_check)
-
-
-def compile_claim(c: Compiler, node: ast.Call, scope: Scope) -> Evaluate:
-    return compile_target(c, node, scope, ("output", "leaf", "value"), make_claim)
-
-
-def compile_target(c: Compiler, node: ast.Call, scope: Scope, names: tuple[str, ...], make: Callable[..., None]) -> Evaluate:
-    """Evaluate the arguments by name, then hand them over with their source text."""
-    span, given = c.span(node), arguments_by_name(c, node, names)
-    values = {name: c.expression(argument, scope) for name, argument in given.items()}
-
-    def evaluate(frame: Any) -> None:
-        arguments = {name: value(frame) for name, value in values.items()}
-        state.span = span
-        make(c, given, arguments, span)
-
-    return evaluate
-
-
-def arguments_by_name(c: Compiler, node: ast.Call, names: tuple[str, ...]) -> dict[str, ast.expr]:
-    called = c.source.segment(node.func)
-    if len(node.args) > len(names) or any(isinstance(a, ast.Starred) for a in node.args):
-        raise_late = f"{called}() takes {', '.join(names)}"
-        return {"": ast.Constant(raise_late)}
-    given = dict(zip(names, node.args, strict=False))
-    for keyword in node.keywords:
-        given[keyword.arg or "**"] = keyword.value
-    return given
-
-
-def refuse_unknown(called: str, given: dict[str, ast.expr], names: tuple[str, ...], required: tuple[str, ...]) -> None:
-    for name in given:
-        if name not in names:
-            raise TypeError(f"{called}() got an unexpected argument '{name}'; it takes {', '.join(names)}")
-    for name in required:
-        if name not in given:
-            raise TypeError(f"{called}() missing 1 required positional argument: '{name}'")
-
-
-def make_check(c: Compiler, given: dict[str, ast.expr], values: dict[str, Any], span: Span) -> None:
-    refuse_unknown("check", given, ("output", "wrt", "grad_outputs", "order"), ("output",))
-    wrt, texts = values.get("wrt"), []
-    if wrt is not None:
-        node = given["wrt"]
-        single = isinstance(wrt, Tensor)
-        items = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
-        texts = [c.source.segment(item) for item in items]
-        wrt = [wrt] if single else list(wrt)
-        texts += [f"wrt[{k}]" for k in range(len(texts), len(wrt))]
-    order = values.get("order", 1)
-    require_tensors("check", [values["output"], *(wrt or [])])
-    if not isinstance(order, int) or isinstance(order, bool) or order < 1:
-        raise ValueError(f"check(): order must be a positive integer, not {order!r}")
-    weights = given.get("grad_outputs")
-    names = Names(c.source.segment(given["output"]), texts, None if weights is None else c.source.segment(weights))
-    c.recorder.check(CheckCall(values["output"], wrt, values.get("grad_outputs"), order, span, names))
-
-
-def make_claim(c: Compiler, given: dict[str, ast.expr], values: dict[str, Any], span: Span) -> None:
-    refuse_unknown("claim", given, ("output", "leaf", "value"), ("output", "leaf", "value"))
-    require_tensors("claim", [values["output"], values["leaf"]])
-    names = Names(c.source.segment(given["output"]), [c.source.segment(given["leaf"])])
-    c.recorder.claim(ClaimCall(values["output"], values["leaf"], values["value"], span, names))
-
-
-def require_tensors(called: str, values: list[Any]) -> None:
-    for value in values:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{called}() takes tensors, not {type(value).__name__}")
-
-
+    given = value if isinstance(value, Tensor) else tensor(value)
+    return leaf(np.array(given.value, dtype=original.dtype), original.requires_grad)

@@ -16,7 +16,7 @@ from gradcli.engine.tensor import Tensor
 from gradcli.errors import RangeError
 from gradcli.interpreter.attributes import MISSING, Table
 from gradcli.interpreter.creation import full, leaf, sizes, tensor
-from gradcli.interpreter.namespaces import INPLACE, INTERNAL
+from gradcli.interpreter.namespaces import FUNCTIONS_ONLY, INPLACE, INTERNAL
 from gradcli.interpreter.operations import METHOD_OPERATIONS
 from gradcli.interpreter.values import Size
 
@@ -71,7 +71,8 @@ OWN_METHODS: dict[str, Callable[..., Any]] = {
 
 def catalogue_methods() -> dict[str, Callable[..., Any]]:
     """The methods of the catalogue, and the in-place forms that PyTorch has of them."""
-    table = {name: method for name, method in METHOD_OPERATIONS.items() if "." not in name and name not in INTERNAL}
+    hidden = INTERNAL | FUNCTIONS_ONLY
+    table = {name: method for name, method in METHOD_OPERATIONS.items() if "." not in name and name not in hidden}
     for name in METHOD_OPERATIONS:
         write = find(f"{name}_") if name in INPLACE else None
         if write is not None:

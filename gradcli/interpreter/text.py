@@ -78,7 +78,9 @@ CONVERSIONS: dict[str, Callable[[Meter, Any], str]] = {
 def formatted(meter: Meter, value: Any, spec: str) -> str:
     """`format(value, spec)`, the widths of the spec held against the limit first."""
     check_widths(meter, spec)
-    if isinstance(value, NUMBERS) or type(value) is Tensor:
+    if type(value) is Tensor and value.ndim == 0:
+        value = value.value.item()
+    if isinstance(value, NUMBERS):
         return format(value, spec)
     if spec:
         raise TypeError(f"unsupported format string passed to {shown_class(value)}.__format__")

@@ -11,20 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gradcli.engine.methods import is_tensor
 from gradcli.interpreter.autograd_names import autograd_members, tensor_names
 from gradcli.interpreter.dtypes import DTYPES, PREFIXED
 from gradcli.interpreter.kinds import DTYPE, SIZE
 from gradcli.interpreter.loading import Loader
 from gradcli.interpreter.mathematics import CONSTANTS, math_members
 from gradcli.interpreter.meter import Meter
-from gradcli.interpreter.namespaces import FFT, FUNCTIONAL, FUNCTIONAL_ONLY, LINALG, SPECIAL, SPECIAL_SPELLINGS
+from gradcli.interpreter.namespaces import FFT, FUNCTIONAL, FUNCTIONAL_ONLY, INTERNAL, LINALG, SPECIAL, SPECIAL_SPELLINGS
 from gradcli.interpreter.numpy_names import numpy_members
+from gradcli.interpreter.operations import OPERATIONS
 from gradcli.interpreter.python_names import builtin_vocabulary
-from gradcli.interpreter.recorder import CHECK, CLAIM
+from gradcli.interpreter.targets import CHECK, CLAIM
 from gradcli.interpreter.values import module
-from gradcli.interpreter.warner import Warner
-from gradcli.ops.catalogue import FUNCTIONS, call
 
 Functions = dict[str, Callable[..., Any]]
 
@@ -35,20 +33,6 @@ class Vocabulary:
 
     names: dict[str, Any]
     modules: dict[str, module]
-
-
-def public(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the catalogue as programs call it: spellings translated, a wrong call explained."""
-
-    def operation(*args: Any, **kwargs: Any) -> Any:
-        return call(name, function, args, kwargs, is_tensor)
-
-    operation.__name__ = operation.__qualname__ = name.rpartition(".")[2]
-    return operation
-
-
-OPERATIONS: Functions = {name: public(name, function) for name, function in FUNCTIONS.items()}
-"""By the catalogue's name; "linalg.norm" where a module has its own."""
 
 
 def of_module(prefix: str, names: frozenset[str], spellings: dict[str, str] | None = None) -> Functions:
@@ -63,10 +47,10 @@ def of_module(prefix: str, names: frozenset[str], spellings: dict[str, str] | No
     return {**members, **own}
 
 
-def torch_modules(meter: Meter, warner: Warner) -> dict[str, module]:
+def torch_modules() -> dict[str, module]:
     """`torch` and what is under it."""
-    names = tensor_names(warner)
-    plain = {name: f for name, f in OPERATIONS.items() if "." not in name}
+    names = tensor_names()
+    plain = {name: f for name, f in OPERATIONS.items() if "." not in name and name not in INTERNAL}
     modules = {
         "torch.nn.functional": module("torch.nn.functional", {**of_module("nn.functional", FUNCTIONAL)}),
         "torch.linalg": module("torch.linalg", {**of_module("linalg", LINALG)}),
@@ -74,7 +58,7 @@ def torch_modules(meter: Meter, warner: Warner) -> dict[str, module]:
         "torch.fft": module("torch.fft", {**of_module("fft", FFT)}),
     }
     modules["torch.nn"] = module("torch.nn", {"functional": modules["torch.nn.functional"]})
-    for name, members in autograd_members(names).items():
+    for name, members in autograd_members().items():
         modules[name] = module(name, members)
     torch: dict[str, Any] = {name: f for name, f in plain.items() if name not in FUNCTIONAL_ONLY}
     torch |= {**names, **DTYPES, **PREFIXED, **CONSTANTS, "Size": SIZE, "dtype": DTYPE}
@@ -87,9 +71,9 @@ def torch_modules(meter: Meter, warner: Warner) -> dict[str, module]:
     return modules
 
 
-def build_vocabulary(meter: Meter, printer: Callable[..., None], warner: Warner, path: str, data: str | None) -> Vocabulary:
+def build_vocabulary(meter: Meter, printer: Callable[..., None], path: str, data: str | None) -> Vocabulary:
     """The vocabulary of a run. A bare name that Python has is Python's; else torch's, then torch.nn.functional's."""
-    modules = torch_modules(meter, warner)
+    modules = torch_modules()
     torch, functional = modules["torch"].members, modules["torch.nn.functional"].members
     modules["math"] = module("math", math_members(meter, OPERATIONS))
     modules |= numpy_members(meter, torch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 MODULES = frozenset(
     {
         "torch", "torch.autograd", "torch.autograd.function", "torch.autograd.functional", "torch.autograd.forward_ad",
-        "torch.autograd.gradcheck", "torch.autograd.graph", "torch.fft", "torch.func", "torch.linalg", "torch.nn", "torch.nn.functional",
+        "torch.autograd.graph", "torch.fft", "torch.func", "torch.linalg", "torch.nn", "torch.nn.functional",
         "torch.optim", "torch.special", "torch.utils", "torch.utils.checkpoint", "torchviz", "numpy", "numpy.linalg", "numpy.random",
         "math", "cmath", "__future__",
     }

@@ -1,0 +1,43 @@
+"""The catalogue's functions as programs call them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.engine.methods import is_tensor
+from gradcli.engine.tensor import Tensor
+from gradcli.ops.catalogue import FUNCTIONS, METHODS, call
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def public(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose calls are explained when they do not fit, and that takes NumPy's and PyTorch's spellings.
+
+    A call that obviously fits (positional arguments in the right number, a tensor first) goes straight through:
+    looking at the signature each time would cost several times the operation itself.
+    """
+    parameters = list(inspect.signature(function).parameters.values())
+    least = sum(p.kind in POSITIONAL and p.default is p.empty for p in parameters)
+    most = sum(p.kind in POSITIONAL for p in parameters)
+    if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
+        least = most + 1
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        most = 1_000_000
+
+    def operation(*args: Any, **kwargs: Any) -> Any:
+        if args and not kwargs and type(args[0]) is Tensor and least <= len(args) <= most:
+            return function(*args)
+        return call(name, function, args, kwargs, is_tensor)
+
+    operation.__name__ = operation.__qualname__ = name.rpartition(".")[2]
+    return operation
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {name: public(name, function) for name, function in FUNCTIONS.items()}
+"""By the catalogue's name; "linalg.norm" where a module has its own."""
+
+METHOD_OPERATIONS: dict[str, Callable[..., Any]] = {name: OPERATIONS[name] for name in METHODS}
+"""Those whose first argument is the tensor."""
