@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 
@@ -43,7 +44,9 @@ def _elements(item: InputResult) -> str:
 
 def _error(item: InputResult) -> str:
     ulps = "" if item.max_ulps is None or item.status not in ("pass", "unstable") else f" ({numbertext.number(item.max_ulps, 2)} ulp)"
-    return f", largest error {numbertext.bar(item.max_rel_error)}{ulps}"
+    if math.isinf(item.max_rel_error):
+        return f", largest error {numbertext.bar(item.max_abs_error)}{ulps}"
+    return f", largest relative error {numbertext.bar(item.max_rel_error)}{ulps}"
 
 
 def _code(item: InputResult) -> str:
