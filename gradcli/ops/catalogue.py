@@ -16,6 +16,7 @@ from gradcli.ops import (
     activation,
     arithmetic,
     bessel,
+    binary,
     bounds,
     casting,
     cholesky,
@@ -25,6 +26,7 @@ from gradcli.ops import (
     conjugate,
     determinant,
     diagonal,
+    distance,
     einsum,
     error,
     exponential,
@@ -37,6 +39,7 @@ from gradcli.ops import (
     joining,
     loss,
     lu,
+    margin,
     masking,
     matmul,
     matrix_function,
@@ -69,6 +72,7 @@ FAMILIES: tuple[Any, ...] = (
     arithmetic, comparison, structure, where, exponential, trigonometric, hyperbolic, rounding, bounds,
     combining, error, gamma, bessel, sinc, activation, gating,
     matmul, conjugate, softmax, loss, classification,
+    binary, margin, distance,
     pseudoinverse, lu, matrix_function,
     products, einsum, solve, determinant, cholesky, orthogonal,
     shape, reduction, extreme, indexing, joining, splitting, scan,
@@ -135,6 +139,9 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     if kwargs:
         names = inspect.signature(function).parameters
         kwargs = {(ALIASES.get(k, k) if k not in names else k): v for k, v in kwargs.items()}
+        several = next((n for n, p in names.items() if p.kind is p.VAR_POSITIONAL), None)
+        if several in kwargs:
+            args = (*args, kwargs.pop(several))
     if args and first_parameter(function) == "x" and not any(map(is_tensor, args)) and not any(map(is_tensor, kwargs.values())):
         raise ArgumentError(
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(args[0]).__name__}", hint=f"write {name}(torch.tensor(...))"

@@ -11,7 +11,8 @@ from gradcli.errors import DataError, DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.loss import REDUCTIONS, Examples, reduction_of
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.shape import unsqueeze
+from gradcli.ops.reduction import sum as total
+from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.softmax import log_softmax
 from gradcli.ops.where import where
 
@@ -116,9 +117,44 @@ def cross_entropy(
 ) -> Any:  # fmt: skip
     """The cross-entropy of logits: of class indices -log softmax(x)[target], of class probabilities -sum(target * log softmax(x)).
 
-    Shapes: x (C) or (N, C, d...); target () or (N, d...) of indices, or like x of probabilities.
+    Shapes: x (C) or (N, C, d...); target () or (N, d...) of indices, or like x of probabilities. `label_smoothing` s
+    mixes a share s of the uniform distribution into the target.
     """
-    return nll_loss(log_softmax(x, 0 if x.ndim == 1 else 1), target, weight, None, ignore_index, None, reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ShapeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    axis = 0 if x.ndim == 1 else 1
+    logs = log_softmax(x, axis)
+    along = None if weight is None else reshape(weight, (-1, *(1,) * (x.ndim - axis - 1)))
+    if target.shape == x.shape and np.dtype(target.dtype).kind == "f":
+        return of_probabilities(logs, target, along, axis, reduction_of(reduction), label_smoothing)
+    hard = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+    if not label_smoothing:
+        return hard
+    smooth = -total(logs if along is None else logs * along, axis)
+    kept = np.not_equal(raw(target), ignore_index)
+    smooth = where(kept, smooth, 0.0)
+    if reduction == "mean":
+        smooth = total(smooth) / smoothing_weight(raw(target), raw(weight), kept)
+    elif reduction == "sum":
+        smooth = total(smooth)
+    return hard * (1 - label_smoothing) + smooth * (label_smoothing / x.shape[axis])
+
+
+def smoothing_weight(target: Any, weight: Any, kept: Any) -> float:
+    """What the mean of the smoothed part divides by: the number, or the weights, of the targets that count."""
+    return float(np.sum(kept) if weight is None else np.sum(np.where(kept, weight[np.where(kept, target, 0)], 0.0)))
+
+
+def of_probabilities(logs: Any, target: Any, weight: Any, axis: int, reduction: str, smoothing: float) -> Any:
+    """The cross-entropy of class probabilities; its mean divides by the number of distributions."""
+    classes = logs.shape[axis]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    products = logs * target if weight is None else logs * target * weight
+    if reduction == "none":
+        return -total(products, axis)
+    loss = -total(products)
+    return loss / (float(np.prod(logs.shape)) / classes) if reduction == "mean" else loss
 
 
 OPERATIONS = (NllLoss,)

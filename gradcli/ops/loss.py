@@ -11,6 +11,9 @@ import numpy as np
 from gradcli.errors import DataError
 from gradcli.ops.matmul import broadcast_lead
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.reduction import mean
+from gradcli.ops.reduction import sum as total
+from gradcli.ops.rounding import absolute
 from gradcli.ops.structure import Expand
 from gradcli.ops.where import where
 
@@ -135,7 +138,7 @@ def alike(x: Any, target: Any) -> tuple[Any, Any]:
     if x.shape == target.shape:
         return x, target
     shape = broadcast_lead(x.shape, target.shape)
-    return tuple(t if t.shape == shape else Expand(shape=shape)(t) for t in (x, target))  # type: ignore[return-value]
+    return tuple(t if t.shape == shape else Expand(shape=shape)(t) for t in (x, target))
 
 
 def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
@@ -147,6 +150,8 @@ def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean", beta: float = 1
     """0.5 * d ** 2 / beta for abs(d) < beta, else abs(d) - 0.5 * beta, with d = x - target; beta 0 gives l1_loss."""
     if beta < 0:
         raise DataError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(x, target, reduction)
     return SmoothL1Loss(beta=beta, reduction=reduction_of(reduction))(*alike(x, target))
 
 
@@ -157,5 +162,18 @@ def huber_loss(x: Any, target: Any, reduction: str = "mean", delta: float = 1.0)
     return HuberLoss(delta=delta, reduction=reduction_of(reduction))(*alike(x, target))
 
 
+def reduced(values: Any, reduction: str) -> Any:
+    """The elements of a loss as `reduction` wants them, through the operations sum and mean."""
+    if reduction_of(reduction) == "none":
+        return values
+    return mean(values) if reduction == "mean" else total(values)
+
+
+def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """The absolute error abs(x - target): its mean, sum, or each element's. At 0: derivative 0."""
+    x, target = alike(x, target)
+    return reduced(absolute(x - target), reduction)
+
+
 OPERATIONS = (MseLoss, SmoothL1Loss, HuberLoss)
-FUNCTIONS = (mse_loss, smooth_l1_loss, huber_loss)
+FUNCTIONS = (mse_loss, smooth_l1_loss, huber_loss, l1_loss)
