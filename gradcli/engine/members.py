@@ -120,31 +120,6 @@ RANDOM: dict[str, Callable[..., Tensor]] = {
 }
 
 
-def filled(value: Any) -> Callable[..., Tensor]:
-    """`x.new_zeros(2, 3)` and its like: a leaf of the dtype of x."""
-
-    def method(tensor: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None) -> Tensor:
-        shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-        made = new(np.full(shape, value, tensor.dtype if dtype is None else dtype))
-        return require_grad(made, True) if requires_grad else made
-
-    return method
-
-
-def new(value: Any) -> Tensor:
-    state.charge(int(value.size))
-    return Tensor(value[()])
-
-
-def new_full(tensor: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    return filled(getattr(fill_value, "value", fill_value))(tensor, size, dtype=dtype, requires_grad=requires_grad)
-
-
-def new_tensor(tensor: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    made = new(np.array(getattr(data, "value", data), tensor.dtype if dtype is None else dtype))
-    return require_grad(made, True) if requires_grad else made
-
-
 TYPE_NAMES = {
     "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char",
     "uint8": "Byte", "bool": "Bool", "complex128": "ComplexDouble", "complex64": "ComplexFloat",
@@ -268,11 +243,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "cpu": lambda t: t,
     "cuda": lambda t: t,
     "share_memory_": lambda t: t,
-    "new_zeros": filled(0),
-    "new_ones": filled(1),
-    "new_empty": filled(0),
-    "new_full": new_full,
-    "new_tensor": new_tensor,
     **RANDOM,
     **RESTRIDING,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,26 @@ def saved_names(node: Node) -> list[str]:
     """What `_saved_<name>` a node has."""
     if not isinstance(node, OperationNode):
         return []
-    arguments = argument_names(node.op)
-    kept = [arguments[slot] for slot in range(len(arguments)) if any(slot in rule[1] for rule in node.op.rules if rule is not None)]
-    return sorted({*kept, *node.op.parameters, *(["result"] if node.plan.keeps_out else [])})
+    names = argument_names(node.op)
+    needed = {slot for rule in node.op.rules if rule is not None for slot in rule[1]}
+    kept = [name for slot, name in enumerate(names) if slot in needed]
+    return sorted({*kept, *constants(node), *(["result"] if node.plan.keeps_out else [])})
+
+
+def constants(node: OperationNode) -> dict[str, Any]:
+    """What PyTorch keeps besides tensors: the parameters, the sizes that a rule asks for, the factor alpha of sums."""
+    op, count = node.op, len(node.edges)
+    found = {name: getattr(op, name) for name in op.parameters}
+    if op.node in ("AddBackward0", "SubBackward0", "RsubBackward1"):
+        found["alpha"] = 1
+    names = argument_names(op)
+    for slot, value in zip(node.plan.slots, node.saved if isinstance(node.saved, tuple) else (), strict=False):
+        if count < slot <= 2 * count and not op.variadic:
+            name = names[slot - count - 1]
+            found[f"{name}_sym_sizes"] = tuple(value)
+            if op.node.startswith("Mean"):
+                found[f"{name}_sym_numel"] = math.prod(value)
+    return found
 
 
 def saved_attribute(node: Node, name: str) -> Any:
@@ -58,10 +76,9 @@ def saved_attribute(node: Node, name: str) -> Any:
         if isinstance(node, FunctionNode) and name == "saved_tensors":
             return node.context.saved_tensors
         raise MissingAttributeError(f"'{node.name}' object has no attribute '{name}'")
-    op = node.op
-    if bare in op.parameters:
-        return getattr(op, bare)
-    arguments = argument_names(op)
+    known, arguments = constants(node), argument_names(node.op)
+    if bare in known:
+        return known[bare]
     if bare == "result" and node.plan.keeps_out:
         place = len(node.plan.kept)
     elif bare in arguments:

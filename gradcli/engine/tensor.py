@@ -205,7 +205,7 @@ class Tensor(Operators, Protocol):
             if root is not None:
                 op = Window(chain=self.view.chain)
                 self.trace = tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
-        if self.trace is None and self.requires_grad and self.node is None:
+        if self.trace is None and self.requires_grad and self.node is None and (self.view is None or not self.view.kind):
             self.trace = tracer.leaf(self)
         return self.trace
 
@@ -352,9 +352,11 @@ def make_node(
 
 
 def kept_about(op: Operation, slot: int, count: int, values: list[Any]) -> Any:
-    """What a rule asks about an argument without keeping it: its shape, its dtype, the decision taken."""
+    """What a rule asks about arguments without keeping them: a shape, a dtype, the decision taken, what was put aside."""
     if slot <= 2 * count:
         return np.shape(values[slot - count - 1])
+    if slot == 3 * count + 2:
+        return op.aside(*values)
     return op.decide(*values) if slot == 2 * count + 1 else np.asarray(values[slot - 2 * count - 2]).dtype
 
 
@@ -374,8 +376,9 @@ def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> Non
     """Make `result` a view of `source`."""
     result.version = source.version
     root = source.view
-    if not state.grad and not kind:
-        kind = "no_grad"
+    if not state.grad:
+        kind = kind or "no_grad"
+        result.requires_grad = source.requires_grad
     base, chain = (source, (op,)) if root is None else (root.base, (*root.chain, op))
     if root is not None and root.kind:
         kind = root.kind

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine import anomaly, backward, grad, mode
+from gradcli.engine import anomaly, backward, functional, grad, mode, transforms
+from gradcli.engine.checkpoint import checkpoint, checkpoint_sequential
 from gradcli.engine.function import Function
+from gradcli.engine.gradcheck import gradcheck, gradgradcheck
 from gradcli.engine.once import once_differentiable
+from gradcli.engine.optim import OPTIMIZERS
+from gradcli.engine.printing import set_printoptions
 from gradcli.engine.sharing import variable
 from gradcli.engine.tensor import Tensor
+from gradcli.engine.torchviz import make_dot
 from gradcli.errors import MissingRuleError
 from gradcli.interpreter.creation import CREATION, FLOAT, legacy_tensor
 from gradcli.interpreter.kinds import tensor_kind
@@ -55,6 +60,9 @@ def grad_of(
     return grad(outputs, inputs, *given, materialize_grads=materialize_grads)
 
 
+FUNCTIONAL = ("jacobian", "hessian", "vjp", "jvp", "hvp", "vhp")
+
+
 def compiled(function: Any = None, **options: Any) -> Any:
     """torch.compile: the function as it is, called or as a decorator."""
     return (lambda f: f) if function is None else function
@@ -77,6 +85,7 @@ QUESTIONS: Members = {
     "is_anomaly_enabled": anomaly.is_anomaly_enabled,
     "get_default_dtype": lambda: FLOAT,
     "set_default_dtype": set_default_dtype,
+    "set_printoptions": set_printoptions,
 }
 
 
@@ -90,16 +99,17 @@ def autograd_members() -> dict[str, Members]:
     autograd = {
         **MODES, "backward": backward_of, "grad": grad_of, "Function": Function, "Variable": variable,
         "set_detect_anomaly": anomaly.set_detect_anomaly, "detect_anomaly": anomaly.detect_anomaly,
+        "gradcheck": gradcheck, "gradgradcheck": gradgradcheck,
     }  # fmt: skip
     return {
         "torch.autograd": autograd,
         "torch.autograd.function": {"Function": Function, "once_differentiable": once_differentiable},
-        "torch.autograd.functional": {},
+        "torch.autograd.functional": {name: getattr(functional, name) for name in FUNCTIONAL},
         "torch.autograd.forward_ad": {},
         "torch.autograd.graph": {},
-        "torch.func": {},
-        "torch.optim": {},
+        "torch.func": {name: getattr(transforms, name) for name in transforms.__all__},
+        "torch.optim": dict(OPTIMIZERS),
         "torch.utils": {},
-        "torch.utils.checkpoint": {},
-        "torchviz": {},
+        "torch.utils.checkpoint": {"checkpoint": checkpoint, "checkpoint_sequential": checkpoint_sequential},
+        "torchviz": {"make_dot": make_dot},
     }

@@ -11,8 +11,10 @@ from gradcli.engine import members, sharing
 from gradcli.engine.hooks import RemovableHandle
 from gradcli.engine.methods import find
 from gradcli.engine.node import AccumulateGrad, Node
+from gradcli.engine.optim import OPTIMIZER_METHODS, OPTIMIZER_PROPERTIES, Optimizer
 from gradcli.engine.saved import saved_attribute, saved_names
 from gradcli.engine.tensor import Tensor
+from gradcli.engine.torchviz import Digraph
 from gradcli.errors import RangeError
 from gradcli.interpreter.attributes import MISSING, Table
 from gradcli.interpreter.creation import full, leaf, sizes, tensor
@@ -109,4 +111,6 @@ ENGINE_TABLES: dict[type, Table] = {
     Node: node_table("Node", frozenset({"variable"})),
     AccumulateGrad: node_table("AccumulateGrad"),
     RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
+    Optimizer: Table("Optimizer", OPTIMIZER_PROPERTIES, OPTIMIZER_METHODS),
+    Digraph: Table("Digraph", {"source": lambda d: d.source}),
 }

@@ -1,0 +1,177 @@
+"""torch.func: functions that give the derivative of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.functional import gradients, jacobian_of, push_forward
+from gradcli.engine.mode import enable_grad, state
+from gradcli.engine.sharing import detach
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import ArgumentError, AutogradError
+from gradcli.ops.catalogue import FUNCTIONS
+
+Function = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+
+class Level:
+    """One application of a transform: its points ask for gradients, and its results leave the graph with it.
+
+    Inside another transform (or of a tensor that asks) the results stay in that graph.
+    """
+
+    depth = 0
+
+
+def points_of(args: tuple[Any, ...], argnums: Argnums) -> tuple[list[Any], list[Tensor], bool]:
+    """The arguments with those of `argnums` as points of their own; whether something outside asks for gradients."""
+    chosen = argnums if isinstance(argnums, tuple) else (argnums,)
+    outside = Level.depth > 0 or (state.grad and any(isinstance(a, Tensor) and a.asks for a in args))
+    given = list(args)
+    points = []
+    for k in chosen:
+        if not -len(args) <= k < len(args):
+            raise AutogradError(f"Got argnum={k}, but only {len(args)} positional inputs")
+        if not isinstance(given[k], Tensor):
+            raise ArgumentError(f"expected a tensor at argument {k}, but got {type(given[k]).__name__}")
+        points.append(point(given[k], outside))
+        given[k] = points[-1]
+    return given, points, outside
+
+
+def point(tensor: Tensor, outside: bool) -> Tensor:
+    """A tensor that asks, still in the graph of what made it when someone outside differentiates it too."""
+    if outside and tensor.asks:
+        return tensor.view_as(tensor)  # type: ignore[no-any-return]
+    made = detach(tensor)
+    made.requires_grad = True
+    return made
+
+
+def run(func: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call the function, recording, one level deeper."""
+    Level.depth += 1
+    try:
+        with enable_grad():
+            return func(*args, **kwargs)
+    finally:
+        Level.depth -= 1
+
+
+def leave(value: Any, outside: bool) -> Any:
+    """A result as the caller gets it."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(leave(v, outside) for v in value)
+    return detach(value) if isinstance(value, Tensor) and value.asks and not outside else value
+
+
+def shaped(found: Any, argnums: Argnums) -> Any:
+    return tuple(found) if isinstance(argnums, tuple) else found[0]
+
+
+def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that gives the gradient of a scalar function, and its value."""
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        given, points, outside = points_of(args, argnums)
+        result = run(func, given, kwargs)
+        output, aux = result if has_aux else (result, None)
+        if not isinstance(output, Tensor):
+            raise AutogradError(f"Expected the function to return a Tensor, got {type(output).__name__}")
+        if output.ndim:
+            raise AutogradError(
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                f"{output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
+        one = Tensor(np.ones((), output.dtype)[()])
+        with enable_grad():
+            found = shaped(gradients([output], points, [one], outside), argnums)
+        value = leave(output, outside)
+        return leave(found, outside), (value, aux) if has_aux else value
+
+    return derivative
+
+
+def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that gives the gradient of a scalar function."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return derivative
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """The value, and the function from cotangents of the outputs to those of the primals."""
+    given, points, outside = points_of(primals, tuple(range(len(primals))))
+    result = run(func, given, {})
+    output, aux = result if has_aux else (result, None)
+    outputs = output if isinstance(output, (tuple, list)) else (output,)
+
+    def pull(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> tuple[Any, ...]:
+        weights = cotangents[0] if len(cotangents) == 1 and isinstance(cotangents[0], (tuple, list)) else cotangents
+        with enable_grad():
+            return tuple(leave(g, outside) for g in gradients(outputs, points, weights, outside))
+
+    return (leave(output, outside), pull, aux) if has_aux else (leave(output, outside), pull)
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+    """The value and the derivative along the tangents."""
+    given, points, outside = points_of(tuple(primals), tuple(range(len(primals))))
+    result = run(func, given, {})
+    output, aux = result if has_aux else (result, None)
+    outputs = output if isinstance(output, (tuple, list)) else (output,)
+    with enable_grad():
+        pushed = push_forward(tuple(outputs), tuple(points), tuple(tangents), outside)
+    along = leave(pushed if isinstance(output, (tuple, list)) else pushed[0], outside)
+    return (leave(output, outside), along, aux) if has_aux else (leave(output, outside), along)
+
+
+def jacrev(func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
+    """The function that gives the Jacobian."""
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        given, points, outside = points_of(args, argnums)
+        result = run(func, given, kwargs)
+        output, aux = result if has_aux else (result, None)
+        outputs = output if isinstance(output, (tuple, list)) else (output,)
+        with enable_grad():
+            rows = [shaped(jacobian_of(o, tuple(points), outside), argnums) for o in outputs]
+        found = leave(tuple(rows) if isinstance(output, (tuple, list)) else rows[0], outside)
+        return (found, leave(aux, outside)) if has_aux else found
+
+    return derivative
+
+
+jacfwd = jacrev
+"""The same values; that they come column by column makes no difference here."""
+
+
+def hessian(func: Function, argnums: Argnums = 0) -> Function:
+    """The function that gives the second derivatives of a scalar function."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def vmap(func: Function, in_dims: Any = 0, out_dims: Any = 0, **options: Any) -> Function:
+    """The function over a further axis of its arguments, element by element."""
+
+    def mapped(*args: Any) -> Any:
+        dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
+        size = next(a.shape[d] for a, d in zip(args, dims, strict=True) if d is not None)
+        results = [func(*[a if d is None else a.select(d, k) for a, d in zip(args, dims, strict=True)]) for k in range(size)]
+        if isinstance(results[0], (tuple, list)):
+            places = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(results[0])
+            return tuple(FUNCTIONS["stack"](list(column), place) for column, place in zip(zip(*results, strict=True), places, strict=True))
+        return FUNCTIONS["stack"](results, out_dims)
+
+    return mapped
+
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
