@@ -129,13 +129,15 @@ def augmented(c: Compiler, node: ast.AugAssign, scope: Scope) -> Execute:
     operand, span = c.expression(node.value, scope), c.span(node)
     apply, grown, consume = bounded(type(node.op), c.meter, inplace=True), c.meter.grown, c.meter.consume
 
+    adds = isinstance(node.op, ast.Add)
+
     def combine(old: Any, frame: Frame) -> Any:
         value = operand(frame)
         state.span = span
         if type(old) is list:
-            value = list(consume(value)) if isinstance(node.op, ast.Add) else value
+            return apply(old, list(consume(value)) if adds else value)
         result = apply(old, value)
-        return grown(result) if type(result) in GROWING and type(result) is not list else result
+        return grown(result) if type(result) in GROWING else result
 
     if isinstance(node.target, ast.Name):
         return augmented_name(c, node.target, combine, scope)
@@ -146,7 +148,11 @@ def augmented(c: Compiler, node: ast.AugAssign, scope: Scope) -> Execute:
 
 def augmented_name(c: Compiler, target: ast.Name, combine: Any, scope: Scope) -> Execute:
     load, put = load_name(c, target, scope), store_name(c, target.id, scope)
-    return lambda frame: put(frame, combine(load(frame), frame))
+
+    def execute(frame: Frame) -> None:
+        put(frame, combine(load(frame), frame))
+
+    return execute
 
 
 def augmented_attribute(c: Compiler, target: ast.Attribute, combine: Any, scope: Scope) -> Execute:

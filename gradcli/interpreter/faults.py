@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from gradcli.engine.mode import state
 from gradcli.errors import Fault, GradcliError, LimitError, ProgramError, Span, builtin_name
+from gradcli.interpreter.limits import Limits
+from gradcli.interpreter.meter import Meter
 
 TOLD = (
     RuntimeError, TypeError, ValueError, IndexError, KeyError, ArithmeticError, NameError, StopIteration, ImportError,
@@ -84,4 +86,8 @@ def program_error(error: BaseException) -> ProgramError | None:
 
 def message_of(error: BaseException) -> str:
     """The text that Python shows after the class name."""
+    try:
+        Meter(Limits()).scan(error.args)
+    except LimitError:
+        return "(a message too deep to be shown)"
     return str(error)

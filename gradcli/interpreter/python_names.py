@@ -50,10 +50,8 @@ class Builtins:
         return builtins.max(*self.bounded_first(args), **kwargs)
 
     def bounded_first(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(args) != 1:
-            return args
-        self.meter.scan(args[0])
-        return (self.meter.consume(args[0]),)
+        self.meter.scan(args)
+        return (self.meter.consume(args[0]),) if len(args) == 1 else args
 
     def all(self, iterable: Any, /) -> bool:
         return builtins.all(self.meter.consume(iterable))
@@ -138,9 +136,11 @@ class Builtins:
     # ---- about values
 
     def isinstance(self, value: Any, kinds: Any, /) -> bool:
+        self.meter.scan(kinds)
         return is_instance(value, kinds)
 
     def issubclass(self, kind: Any, kinds: Any, /) -> bool:
+        self.meter.scan(kinds)
         return is_subclass(kind, kinds)
 
     def callable(self, value: Any, /) -> bool:

@@ -24,6 +24,7 @@ def text(meter: Meter, value: Any) -> str:
     if kind is str:
         return str(value)
     if isinstance(value, BaseException):
+        meter.scan(value.args)
         return str(value)
     return representation(meter, value)
 
@@ -39,7 +40,7 @@ def plain(meter: Meter, value: Any) -> str:
     if isinstance(value, np.dtype):
         return f"torch.{value.name}"
     if isinstance(value, BaseException):
-        return f"{builtin_name(value)}({', '.join(map(repr, value.args))})"
+        return f"{builtin_name(value)}({', '.join([representation(meter, arg) for arg in value.args])})"
     result = repr(value)
     meter.string(len(result))
     return result

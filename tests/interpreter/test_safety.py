@@ -136,6 +136,9 @@ GREEDY = [
     ("z = range(3)\nfor i in range(100000): z = (x for x in z)\nlist(z)", "nesting"),
     ("z = range(3)\nfor i in range(100000): z = map(str, z)\nlist(z)", "nesting"),
     ("z = range(3)\nfor i in range(100000): z = enumerate(z)\nlist(z)", "nesting"),
+    ("x = ()\nfor i in range(100000): x = (x,)\nisinstance(1, x)", "nesting"),
+    ("x = []\nfor i in range(100000): x = [x]\nmax(x, x)", "nesting"),
+    ("x = []\ne = ValueError(x)\ny = x\nfor i in range(100000):\n  y.append([])\n  y = y[0]\nprint(e)", "nesting"),
     ("while True: print('x' * 1000)", "printed"),
     ("import torch\ntorch.zeros(10**12)", "tensor"),
     ("import torch\ntorch.ones(10**6, 10**6)", "tensor"),
@@ -160,6 +163,11 @@ def test_a_limit_cannot_be_caught():
     result = run_file(Source("f", text), limits=Limits(steps=1000))
     assert result.error.type == "LimitError"
     assert result.output == ""
+
+
+def test_a_message_that_is_too_deep_is_not_shown():
+    text = "x = []\nfor i in range(100000): x = [x]\nraise ValueError(x)"
+    assert "too deep" in run_file(Source("f", text)).error.message
 
 
 def test_wall_time():
