@@ -12,6 +12,7 @@ from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references import difference
 from gradcli.references.arbiter import arbitrate
 from gradcli.references.estimate import Estimate, NoAnswer
+from gradcli.references.numeric import numeric
 from gradcli.references.path import Path
 from gradcli.references.scalar import DIGITS
 from gradcli.references.symbolic import Exact
@@ -113,6 +114,7 @@ class Witness:
     def difference(self, position: int) -> Estimate:
         """The finite-difference opinion on an input: the sum over its terms. Raises NoAnswer."""
         item = self.inputs[position]
+        given = np.asarray(item.autograd if item.claimed is None else item.claimed)
         value, error, evaluations = np.zeros(np.shape(item.autograd)), np.zeros(np.shape(item.autograd)), 0
         for term in item.terms:
             if term.record is None or not self.records(term)[position]:
@@ -120,7 +122,7 @@ class Witness:
             path = Path(term.record, [self.records(term)[position]])
             if difference.work(path) > DIFFERENCE_WORK:
                 raise NoAnswer(f"{item.shape} elements of a program of this size are too many")
-            part = difference.full(path, term.weights)
+            part = numeric(path, term.weights, given)
             value, error = value + part.value, error + part.error
             evaluations += part.evaluations
         if item.constant is not None:

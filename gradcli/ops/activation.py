@@ -160,6 +160,8 @@ class Silu(Elementwise):
 class Mish(Elementwise):
     """x * tanh(log(1 + e ** x))."""
 
+    analytic = False
+
     def forward(self, x: Value) -> Value:
         return x * np.tanh(np.logaddexp(0.0, x))
 
@@ -173,6 +175,8 @@ class Mish(Elementwise):
 
 class Gelu(Elementwise):
     """x times the normal distribution function; by erfc, which keeps the digits of the lower tail."""
+
+    analytic = False
 
     def forward(self, x: Value) -> Value:
         return x * ndtr.forward(x)

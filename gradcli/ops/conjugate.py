@@ -12,6 +12,7 @@ from gradcli.ops.operation import Elementwise, Operation, Value
 class Conj(Elementwise):
     """The complex conjugate. The gradient is conjugated too."""
 
+    analytic = False
     name = "conj"
     node = "ConjBackward0"
 

@@ -84,6 +84,7 @@ class LinalgSlogdet(Operation):
     Gradient of the logarithm: g times the inverse, transposed. At a singular matrix (0, -inf) there is none: LinAlgError.
     """
 
+    analytic = False
     name = "linalg.slogdet"
     node = "LinalgSlogdetBackward0"
     outputs = 2

@@ -50,6 +50,8 @@ class Gauss(Elementwise):
 class Erf(Elementwise):
     """2 / sqrt(pi) times the integral of e ** (-t**2) from 0 to x."""
 
+    analytic = False
+
     def forward(self, x: Value) -> Value:
         return each(math.erf, x)
 
@@ -62,6 +64,8 @@ class Erf(Elementwise):
 
 class Erfc(Elementwise):
     """1 - erf(x), without cancellation for large x."""
+
+    analytic = False
 
     def forward(self, x: Value) -> Value:
         return each(math.erfc, x)
@@ -102,6 +106,7 @@ def erfcx_derivative(x: Value) -> Value:
 class Erfcx(Elementwise):
     """e ** (x**2) * erfc(x), finite where erfc is 0."""
 
+    analytic = False
     node = "SpecialErfcxBackward0"
 
     def forward(self, x: Value) -> Value:
@@ -174,6 +179,7 @@ def erfinv_value(y: Value) -> Value:
 class Erfinv(Elementwise):
     """The inverse of erf. Domain -1 <= x <= 1: infinite at the ends, NaN outside."""
 
+    analytic = False
     domain = (-0.9, 0.9)
 
     def forward(self, x: Value) -> Value:
@@ -189,6 +195,7 @@ class Erfinv(Elementwise):
 class Ndtr(Elementwise):
     """The normal distribution function, erfc(-x / sqrt(2)) / 2, which keeps its digits in the lower tail."""
 
+    analytic = False
     name = "ndtr"
     node = "MulBackward0"
 
@@ -205,6 +212,7 @@ class Ndtr(Elementwise):
 class LogNdtr(Elementwise):
     """The logarithm of the normal distribution function, finite far below where that is 0."""
 
+    analytic = False
     node = "SpecialLogNdtrBackward0"
 
     def forward(self, x: Value) -> Value:
@@ -236,6 +244,7 @@ def log_ndtr_value(x: Value) -> Value:
 class Ndtri(Elementwise):
     """The normal quantile, inverse of ndtr. Domain 0 <= x <= 1: infinite at the ends, NaN outside."""
 
+    analytic = False
     node = "SpecialNdtriBackward0"
     domain = (0.05, 0.95)
 

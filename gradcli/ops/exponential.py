@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import Power, log, power, real_number
+from gradcli.ops.complement import one_minus, one_plus
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.structure import To
@@ -49,8 +50,11 @@ class Expm1(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.expm1(x)
 
-    def d_x(self, x: Value, out: Value) -> Value:
+    def aside(self, x: Value) -> Value:
         return exp(x)
+
+    def d_x(self, out: Value, aside: Value) -> Value:
+        return one_plus(out, aside)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.exp(x) - 1
@@ -135,6 +139,7 @@ class Rsqrt(Elementwise):
 class Cbrt(Elementwise):
     """The real cube root, odd. The derivative at 0 is infinite."""
 
+    analytic = False
     domain = (0.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -160,8 +165,11 @@ class Sigmoid(Elementwise):
     def forward(self, x: Value) -> Value:
         return 1 / (1 + np.exp(-x))
 
-    def d_x(self, x: Value, out: Value) -> Value:
-        return out * sigmoid(-x)
+    def aside(self, x: Value) -> Value:
+        return sigmoid(-x)
+
+    def d_x(self, out: Value, aside: Value) -> Value:
+        return out * one_minus(out, aside)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return 1 / (1 + sympy.exp(-x))
@@ -170,6 +178,7 @@ class Sigmoid(Elementwise):
 class LogSigmoid(Elementwise):
     """log(sigmoid(x)) = -log(1 + e ** -x)."""
 
+    analytic = False
     name = "logsigmoid"
     node = "LogSigmoidBackward0"
 
@@ -186,6 +195,7 @@ class LogSigmoid(Elementwise):
 class Softplus(Elementwise):
     """log(1 + e ** (beta x)) / beta; x itself where beta x > threshold, as PyTorch, which makes the derivative there exactly 1."""
 
+    analytic = False
     beta: float = 1.0
     threshold: float = 20.0
 
@@ -211,6 +221,7 @@ class Softplus(Elementwise):
 class Logaddexp(Elementwise):
     """log(e ** x + e ** y), finite where the exponentials overflow."""
 
+    analytic = False
     keeps_all = True
 
     def forward(self, x: Value, y: Value) -> Value:
@@ -229,6 +240,7 @@ class Logaddexp(Elementwise):
 class Logaddexp2(Elementwise):
     """log2(2 ** x + 2 ** y), finite where the powers overflow."""
 
+    analytic = False
     keeps_all = True
 
     def forward(self, x: Value, y: Value) -> Value:

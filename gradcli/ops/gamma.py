@@ -117,6 +117,7 @@ def gamma_sign(x: Value) -> Value:
 class Lgamma(Elementwise):
     """log(abs(Gamma(x))); inf at 0, -1, -2, ..."""
 
+    analytic = False
     domain = (0.3, 4.0)
 
     def forward(self, x: Value) -> Value:
@@ -138,6 +139,7 @@ class Lgamma(Elementwise):
 class Digamma(Elementwise):
     """The derivative of log(Gamma(x))."""
 
+    analytic = False
     domain = (0.3, 4.0)
 
     def forward(self, x: Value) -> Value:
@@ -153,6 +155,7 @@ class Digamma(Elementwise):
 class Polygamma(Elementwise):
     """The n-th derivative of digamma: (-1)**(n+1) n! zeta(n + 1, x) (DLMF 5.15.1)."""
 
+    analytic = False
     n: int
     domain = (0.3, 4.0)
 
@@ -174,6 +177,7 @@ class Polygamma(Elementwise):
 class Mvlgamma(Elementwise):
     """The logarithm of the multivariate gamma function of dimension p: p (p-1) / 4 log(pi) + sum of lgamma(x - j/2) for j < p."""
 
+    analytic = False
     p: int
     domain = (2.0, 5.0)
 
@@ -268,6 +272,7 @@ def density(a: Value, x: Value) -> Value:
 class Igamma(Elementwise):
     """The regularised lower incomplete gamma function P(x, other). Domain x > 0, other >= 0; no derivative in x, as PyTorch."""
 
+    analytic = False
     keeps_all = True
     upper = False
 
@@ -292,6 +297,7 @@ class Igamma(Elementwise):
 class Igammac(Igamma):
     """The regularised upper incomplete gamma function Q(x, other) = 1 - P(x, other)."""
 
+    analytic = False
     upper = True
 
     def d_other(self, x: Value, other: Value) -> Value:
@@ -304,6 +310,7 @@ class Igammac(Igamma):
 class Zeta(Elementwise):
     """The Hurwitz zeta function, the sum of (other + k) ** -x over k >= 0. Domain x > 1, other > 0; no derivative in x, as PyTorch."""
 
+    analytic = False
     node = "SpecialZetaBackward0"
 
     def forward(self, x: Value, other: Value) -> Value:

@@ -177,6 +177,7 @@ class IndexPut(Gathered):
     Where indices repeat without `accumulate` the last one wins; as in PyTorch each of them still gets a gradient.
     """
 
+    analytic = False
     accumulate: bool = False
 
     def forward(self, x: Value, y: Value, indices: Value) -> Value:

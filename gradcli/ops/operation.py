@@ -13,7 +13,8 @@ Rules and what they keep. For an argument `x` of `forward`, a class has either
     vjp_x(self, g, ...)  the gradient for x from the incoming gradient g.
 
 What a rule needs it names as its parameters: arguments of `forward` (`x`), the result (`out`),
-a shape or dtype (`x_shape`, `x_dtype`), the branch taken (`decision`). Only what the rules of the arguments that ask for a
+a shape or dtype (`x_shape`, `x_dtype`), the branch taken (`decision`), what `aside` computed. Only what the rules of the arguments
+that ask for a
 gradient name is kept, as in PyTorch. A rule that returns None says that its gradient is zero.
 """
 
@@ -53,7 +54,8 @@ class Step(NamedTuple):
 class Plan(NamedTuple):
     """What to keep, and which rules to run, when the inputs of a given mask ask for a gradient.
 
-    `slots` counts the arguments 0..n-1, then the result n, the shapes n+1..2n, the decision 2n+1, the dtypes 2n+2..3n+1.
+    `slots` counts the arguments 0..n-1, then the result n, the shapes n+1..2n, the decision 2n+1, the dtypes 2n+2..3n+1,
+    what was put aside 3n+2.
     They fall into `kept` (arguments), the result if `keeps_out`, and `about` (the rest); `holds` says that a
     tensor is among them, so that a freed node must not be walked again.
     """
@@ -99,6 +101,8 @@ class Operation:
     """The result shares the memory of the first argument."""
     differentiable: ClassVar[bool] = True
     """False: the result never asks for a gradient (comparisons, argmax)."""
+    analytic: ClassVar[bool] = True
+    """Its numpy form, on a pinned branch, is right for complex arguments too: a complex step may go through it."""
     decides: ClassVar[bool] = False
     """It has switches: `branch(*args, decision)` with what `decide(*args)` chose."""
     rules: ClassVar[tuple[tuple[Callable[..., Any], tuple[int, ...], bool] | None, ...]] = ()
@@ -143,6 +147,8 @@ class Operation:
             return count
         if need == "decision":
             return 2 * count + 1
+        if need == "aside":
+            return 3 * count + 2
         if need.endswith("_dtype"):
             return 2 * count + 2 + cls.arguments.index(need.removesuffix("_dtype"))
         return count + 1 + cls.arguments.index(need.removesuffix("_shape"))
@@ -175,6 +181,10 @@ class Operation:
 
     def decide(self, *args: Value) -> Any:
         """The decision taken at these values (masks, indices, signs), which a reference can pin."""
+        return None
+
+    def aside(self, *args: Value) -> Value:
+        """A number beside the result that a rule can ask for, computed with it: what the result's rounding would lose."""
         return None
 
     def branch(self, *args: Value, **decision: Any) -> Any:
@@ -245,17 +255,19 @@ class Operation:
 
 def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:
     """Let the value of the highest `__operation_priority__` apply the operation; of an object array its elements speak."""
-    speakers = [speaker for speaker in map(speaks_for, args) if speaker is not None]
-    if not speakers:
-        return op.forward(*args)
-    return max(speakers, key=lambda speaker: int(speaker.__operation_priority__)).__operation__(op, args)
+    speaker, highest = None, -1
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            arg = element_of(arg)
+        priority = getattr(arg, "__operation_priority__", -1)
+        if priority > highest:
+            speaker, highest = arg, priority
+    return op.forward(*args) if speaker is None else speaker.__operation__(op, args)
 
 
-def speaks_for(arg: Value) -> Any:
-    """The object that knows how to apply operations to this value: itself, or an element of an object array; else None."""
-    if isinstance(arg, np.ndarray) and arg.dtype.char == "O":
-        return next((e for e in arg.flat if hasattr(e, "__operation__")), None)
-    return arg if hasattr(arg, "__operation__") else None
+def element_of(array: np.ndarray) -> Any:
+    """The first element of an object array that knows how to apply operations; else None."""
+    return next((e for e in array.flat if hasattr(e, "__operation__")), None) if array.dtype.char == "O" else None
 
 
 def rank(value: Value) -> int:

@@ -45,6 +45,7 @@ class LinalgQr(Operation):
     higher-order derivatives of the QR decomposition, 2012.
     """
 
+    analytic = False
     name = "linalg.qr"
     outputs = 2
     mode: str = "reduced"
@@ -117,6 +118,7 @@ class LinalgEigh(Operation):
     PyTorch). Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
     """
 
+    analytic = False
     name = "linalg.eigh"
     no_exact = "eigenvalues have no elimination form"
     outputs = 2
@@ -160,6 +162,7 @@ class LinalgSvd(Operation):
     Source: J. Townsend, Differentiating the singular value decomposition, 2016.
     """
 
+    analytic = False
     name = "linalg.svd"
     no_exact = "singular values have no elimination form"
     outputs = 3

@@ -26,6 +26,7 @@ class LinalgPinv(Operation):
     pseudo-inverses and nonlinear least squares problems whose variables separate, 1973.
     """
 
+    analytic = False
     name = "linalg.pinv"
     rtol: float | None = None
 

@@ -152,6 +152,7 @@ class Prod(Reduction):
 class Var(Reduction):
     """The variance: sum (x_i - mean)^2 / (n - correction), the mean over the same axes."""
 
+    analytic = False
     correction: float = 1.0
 
     def forward(self, x: Value) -> Value:
@@ -184,6 +185,7 @@ class Var(Reduction):
 class Std(Var):
     """The standard deviation, the root of the variance. Of constants: derivative 0."""
 
+    analytic = False
     node = "StdBackward0"
 
     def forward(self, x: Value) -> Value:
@@ -201,6 +203,7 @@ class Std(Var):
 class VarMean(Var):
     """The variance and the mean, as two results."""
 
+    analytic = False
     outputs = 2
 
     def forward(self, x: Value) -> Any:
@@ -213,6 +216,7 @@ class VarMean(Var):
 class StdMean(Std):
     """The standard deviation and the mean, as two results. The deviation of constants has derivative 0."""
 
+    analytic = False
     node = "StdMeanBackward0"
     outputs = 2
 

@@ -91,6 +91,7 @@ class Cumsum(Structural):
 class Recurrence(Operation):
     """y_k = x_k + a_k * y_(k-1) along `dim`, from y_0 = 0: what running products are differentiated with, without division."""
 
+    analytic = False
     dim: int
 
     def forward(self, x: Value, a: Value) -> Value:

@@ -113,7 +113,10 @@ def _plain(choice: Any) -> Any:
 
 
 def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
-    """One element: the value, and on the tape the partial derivatives by those arguments that are on it."""
+    """One element: the value, and on the tape the partial derivatives by those arguments that are on it.
+
+    Where the value is NaN (acosh below 1) there is no derivative, whatever its formula gives.
+    """
     truths = tuple([bool(v) if type(v) in TRUTHS else None for v in row])
     derived = derive(op, decision, truths if True in truths or False in truths else ())
     values = [number(v) for v in row]
@@ -124,7 +127,7 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
     parents = []
     for partial, argument in zip(derived.partials, row):
         if type(argument) is Scalar and argument.place >= 0:
-            slope = None if partial is None else attempt(partial, values, extra)
+            slope = None if partial is None or mpmath.isnan(value) else attempt(partial, values, extra)
             parents.append((argument, mpmath.nan if slope is None else slope))
     return result(value, *parents)
 

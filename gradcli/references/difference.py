@@ -7,7 +7,7 @@ All perturbed points of a chunk are evaluated in one pass, along a leading axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,42 +86,33 @@ def scales(point: np.ndarray) -> np.ndarray:
     return np.where(size > 0, size, min(typical, 1.0))
 
 
-def full(path: Path, weights: np.ndarray | None, noise: float = 0.0) -> Estimate:
-    """The derivative by every element of the path's one input, by the quick ladder: value and error bar.
+def full(path: Path, weights: np.ndarray | None, elements: np.ndarray | None = None) -> Estimate:
+    """The derivative by every element of the path's one input (or by some, flat), by the quick ladder: value and error bar.
 
-    Shape: (weighted) the input's; (Jacobian) output shape + input shape.
+    Shape: (weighted) the input's; (Jacobian) output shape + input shape; for some elements these are the last axis.
     """
-    program = Program(path, weights, noise)
-    elements = np.arange(program.point.size)
-    if not path.reached or not elements.size:
-        zero = np.zeros(program.shape + program.point.shape)
+    program = Program(path, weights)
+    chosen = np.arange(program.point.size) if elements is None else elements
+    if not path.reached or not chosen.size:
+        zero = np.zeros(program.shape + (program.point.shape if elements is None else chosen.shape))
         return Estimate(zero, np.zeros_like(zero), "full")
-    value, error = ladder(program, elements, QUICK)
-    return shaped(program, value, error, 6 * len(elements))
+    value, error = ladder(program, chosen, QUICK)
+    value, error = np.moveaxis(value, 0, -1), np.moveaxis(error, 0, -1)
+    shape = program.shape + (program.point.shape if elements is None else chosen.shape)
+    return Estimate(value.reshape(shape), error.reshape(shape), "full", 2 * len(QUICK) * len(chosen))
 
 
 def refined(estimate: Estimate, path: Path, weights: np.ndarray | None, elements: np.ndarray, noise: float = 0.0) -> None:
     """Replace those (flat) elements of an estimate by what the full ladder gives, where its error bar is smaller."""
     program = Program(path, weights, noise)
-    value, error = ladder(program, elements, LADDER)
-    better = shaped(program, value, error, 0)
-    own = len(program.shape)
+    value, error = (np.moveaxis(part, 0, -1) for part in ladder(program, elements, LADDER))
     flat_value = estimate.value.reshape(*program.shape, -1)
     flat_error = estimate.error.reshape(*program.shape, -1)
-    index = (slice(None),) * own + (elements,)
-    improve = ~(better.error >= flat_error[index])
-    flat_value[index] = np.where(improve, better.value, flat_value[index])
-    flat_error[index] = np.where(improve, better.error, flat_error[index])
+    index = (slice(None),) * len(program.shape) + (elements,)
+    improve = ~(error >= flat_error[index])
+    flat_value[index] = np.where(improve, value, flat_value[index])
+    flat_error[index] = np.where(improve, error, flat_error[index])
     estimate.evaluations += 2 * len(LADDER) * len(elements)
-
-
-def shaped(program: Program, value: np.ndarray, error: np.ndarray, evaluations: int) -> Estimate:
-    """Rows of derivatives (elements, *derivative shape) as derivative shape + input shape where all elements are there."""
-    value, error = np.moveaxis(value, 0, -1), np.moveaxis(error, 0, -1)
-    if value.shape[-1] == program.point.size and evaluations:
-        value = value.reshape(program.shape + program.point.shape)
-        error = error.reshape(program.shape + program.point.shape)
-    return Estimate(value, error, "full", evaluations)
 
 
 def ladder(program: Program, elements: np.ndarray, steps: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -145,19 +136,23 @@ def ladder(program: Program, elements: np.ndarray, steps: Sequence[float]) -> tu
 
 def evaluate(program: Program, elements: np.ndarray, size: np.ndarray, steps: Sequence[float]) -> list[np.ndarray]:
     """The output with each element moved alone by each relative step: for each step (elements, *output shape)."""
-    point = program.point
-    largest = max([np.size(r.value) for r in program.path.steps], default=1)
-    rows = max(1, min(512, CHUNK_BYTES // (8 * max(largest, point.size))))
+    point = program.point.reshape(-1)
     chosen = np.tile(elements, len(steps))
     moves = np.repeat(np.asarray(steps), len(elements)) * np.tile(size, len(steps))
     parts = []
-    for start in range(0, len(chosen), rows):
-        columns = chosen[start : start + rows]
-        here = point.reshape(-1)[columns]
-        deltas = np.zeros((len(columns), point.size))
-        deltas[np.arange(len(columns)), columns] = (here + moves[start : start + rows]) - here
-        parts.append(program.values(deltas.reshape(len(columns), *point.shape)))
+    for rows in chunks(program, len(chosen)):
+        here = point[chosen[rows]]
+        deltas = np.zeros((len(here), point.size))
+        deltas[np.arange(len(here)), chosen[rows]] = (here + moves[rows]) - here
+        parts.append(program.values(deltas.reshape(-1, *program.point.shape)))
     return list(np.concatenate(parts).reshape(len(steps), len(elements), *parts[0].shape[1:]))
+
+
+def chunks(program: Program, count: int) -> Iterator[slice]:
+    """Rows that are evaluated at once: enough to hide Python's overhead, few enough to stay in memory."""
+    largest = max([np.size(r.value) for r in program.path.steps], default=1)
+    rows = max(1, min(512, CHUNK_BYTES // (8 * max(largest, program.point.size))))
+    return (slice(start, min(start + rows, count)) for start in range(0, count, rows))
 
 
 def extrapolate(rows: list[tuple[np.ndarray, np.ndarray]], steps: Sequence[float], order: int) -> tuple[np.ndarray, np.ndarray]:
