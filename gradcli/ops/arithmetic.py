@@ -15,7 +15,7 @@ class Add(Elementwise):
     """x + y."""
 
     def forward(self, x: Value, y: Value) -> Value:
-        return np.add(x, y)
+        return x + y
 
     def vjp_x(self, g: Value) -> Value:
         return g
@@ -31,7 +31,7 @@ class Sub(Elementwise):
     """x - y."""
 
     def forward(self, x: Value, y: Value) -> Value:
-        return np.subtract(x, y)
+        return x - y
 
     def vjp_x(self, g: Value) -> Value:
         return g
@@ -127,7 +127,7 @@ class Mul(Elementwise):
     """x * y."""
 
     def forward(self, x: Value, y: Value) -> Value:
-        return np.multiply(x, y)
+        return x * y
 
     def d_x(self, y: Value) -> Value:
         return y
@@ -145,7 +145,7 @@ class Div(Elementwise):
     domain = ((-2.0, 2.0), (0.5, 2.0))
 
     def forward(self, x: Value, y: Value) -> Value:
-        return np.true_divide(x, y)
+        return x / y if hasattr(y, "dtype") else np.true_divide(x, y)
 
     def vjp_x(self, g: Value, y: Value) -> Value:
         return g / conj(y)
@@ -161,7 +161,7 @@ class Neg(Elementwise):
     """-x."""
 
     def forward(self, x: Value) -> Value:
-        return np.negative(x)
+        return -x
 
     def vjp_x(self, g: Value) -> Value:
         return -g

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.complement import one_minus_square
 from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Elementwise, Operation, Value
@@ -56,9 +57,12 @@ class Tanh(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.tanh(x)
 
-    def d_x(self, x: Value, out: Value) -> Value:
+    def aside(self, x: Value) -> Value:
         root = sech(x)
         return root * root
+
+    def d_x(self, out: Value, aside: Value) -> Value:
+        return one_minus_square(out, aside)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.tanh(x)

@@ -13,9 +13,8 @@ Rules and what they keep. For an argument `x` of `forward`, a class has either
     vjp_x(self, g, ...)  the gradient for x from the incoming gradient g.
 
 What a rule needs it names as its parameters: arguments of `forward` (`x`), the result (`out`),
-a shape or dtype (`x_shape`, `x_dtype`), the branch taken (`decision`), what `aside` computed. Only what the rules of the arguments
-that ask for a
-gradient name is kept, as in PyTorch. A rule that returns None says that its gradient is zero.
+a shape or dtype (`x_shape`, `x_dtype`), the branch taken (`decision`), what `aside` computed. Only what the rules of the
+arguments that ask for a gradient name is kept, as in PyTorch. A rule that returns None says that its gradient is zero.
 """
 
 from __future__ import annotations

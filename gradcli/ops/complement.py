@@ -1,0 +1,72 @@
+"""Simple functions of a result whose value was computed with it, from where it has all its digits.
+
+sigmoid(x) rounds to 1 where 1 - sigmoid(x) is 1e-20: a rule that keeps only the result, as PyTorch's do, has
+lost the derivative. The value put aside restores it, and differentiating goes through the result as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.operation import Elementwise, Operation, Value
+
+
+class Complement(Elementwise, abstract=True):
+    """A function of y, given its value."""
+
+    def forward(self, y: Value, value: Value) -> Value:
+        return value
+
+    def of(self, y: Value) -> Value:
+        """The function itself."""
+        raise NotImplementedError
+
+    def replay(self, args: Sequence[Value], decision: Any) -> Value:
+        return self.of(args[0])
+
+    def symbolic(self, sympy: Any, y: Any, value: Any) -> Any:
+        return self.of(y)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        for shape in ((), (2, 3)):
+            y = rng.uniform(-0.9, 0.9, shape)
+            yield cls(), (y, cls().of(y))
+
+
+class OneMinus(Complement):
+    """1 - y."""
+
+    def of(self, y: Value) -> Value:
+        return 1 - y
+
+    def vjp_y(self, g: Value) -> Value:
+        return -g
+
+
+class OnePlus(Complement):
+    """1 + y."""
+
+    def of(self, y: Value) -> Value:
+        return 1 + y
+
+    def vjp_y(self, g: Value) -> Value:
+        return g
+
+
+class OneMinusSquare(Complement):
+    """1 - y**2."""
+
+    def of(self, y: Value) -> Value:
+        return 1 - y * y
+
+    def d_y(self, y: Value) -> Value:
+        return y * -2
+
+
+one_minus: Operation = OneMinus()
+one_plus: Operation = OnePlus()
+one_minus_square: Operation = OneMinusSquare()
