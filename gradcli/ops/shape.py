@@ -379,7 +379,7 @@ def contiguous(x: Any) -> Any:
 OPERATIONS = (ViewAs, UnsafeView, Clone, Alias, Squeeze, Unsqueeze, Transpose, T, Permute)
 FUNCTIONS = (
     view, reshape, reshape_as, view_as, flatten, ravel, unflatten, squeeze, unsqueeze, transpose, t, permute, movedim, expand, expand_as,
-    broadcast_to, clone, contiguous,
+    broadcast_to, clone, contiguous, reverse_axes, matrix_transpose,
 )  # fmt: skip
 SPELLINGS = {
     "swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim, "expand_dims": unsqueeze, "adjoint": matrix_transpose,
