@@ -35,8 +35,9 @@ def backward(
     source = read(file, limits)
 
     from gradcli.commands import derivatives, selection
-    from gradcli.report.grads import Gradients, render
+    from gradcli.report.grads import Gradients, writer
 
+    render = writer(format)
     with telling(source):
         done = selection.run(source, seed=seed, overrides=overrides, limits=limits)
         chosen = selection.select(done, output, None, grad_outputs)
@@ -44,5 +45,5 @@ def backward(
     weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
     found = Gradients("backward", source.path, chosen.name, weights, 1, grads)
     view = terminal.view(options.Color.NEVER, verbose=verbose, to_file=out is not None)
-    emit(render(found, format, view), out, machine=format == "json")
+    emit(render(found, view), out, machine=format == "json")
     return ExitStatus.PASSED

@@ -38,8 +38,9 @@ def grad(
     source = read(file, limits)
 
     from gradcli.commands import derivatives, selection
-    from gradcli.report.grads import Gradients, render
+    from gradcli.report.grads import Gradients, writer
 
+    render = writer(format)
     with telling(source):
         done = selection.run(source, seed=seed, overrides=overrides, limits=limits)
         chosen = selection.select(done, output, wrt, grad_outputs)
@@ -47,5 +48,5 @@ def grad(
     weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
     found = Gradients("grad", source.path, chosen.name, weights, order or 1, grads)
     view = terminal.view(options.Color.NEVER, verbose=verbose, to_file=out is not None)
-    emit(render(found, format, view), out, machine=format == "json")
+    emit(render(found, view), out, machine=format == "json")
     return ExitStatus.PASSED

@@ -64,7 +64,8 @@ def _one(name: str, value: np.ndarray | None, view: View) -> str:
 FORMATS: dict[str, Callable[[Gradients, View], str]] = {"text": text, "json": json_document}
 
 
-def render(found: Gradients, format: str, view: View) -> str:
+def writer(format: str) -> Callable[[Gradients, View], str]:
+    """The function that writes a format; UsageError where there is none."""
     if format not in FORMATS:
         raise UsageError(f"no format {format!r}", hint=choice_hint(format, list(FORMATS)))
-    return FORMATS[format](found, view)
+    return FORMATS[format]
