@@ -14,6 +14,7 @@ from gradcli.errors import ExitStatus, GradcliError, ProgramError, UsageError
 from gradcli.interpreter.limits import Limits
 from gradcli.report import formats, text
 from gradcli.report.errors import error_text
+from gradcli.report.view import View
 
 if TYPE_CHECKING:
     from gradcli.check.options import CheckOptions
@@ -119,7 +120,7 @@ def _draw(file: FileResult, settings: CheckOptions, out: str) -> None:
     from gradcli.report import table
 
     if file.error is None or isinstance(file.error, ProgramError):
-        lines = table.file_lines(file, terminal.view(options.Color.NEVER, to_file=True), full=True)
+        lines = table.file_lines(file, View(width=130, unicode=True), full=True)
         put_checked(file, settings, out, text.render(lines, color=False))
 
 

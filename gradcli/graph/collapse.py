@@ -73,11 +73,14 @@ def more_node(group: Group, nodes: list[GraphNode], operands: dict[str, list[Gra
     alike = len({signature(part, operands) for part in rounds.values()}) == 1
     count = len(rounds)
     made = GraphNode(f"{nodes[0].id}_more", "more", f"… {count} more of line {line}", line=line, loop=around, count=len(nodes))
-    each = len(nodes) // count
-    made.text = f"x{count} same ops, {each} node{'' if each == 1 else 's'} each" if alike else f"{count} more, not alike: {len(nodes)} nodes"
+    made.text = f"x{count} same ops, {counted(len(nodes) // count)} each" if alike else f"{count} more, not alike: {counted(len(nodes))}"
     made.status = worst([node.status for node in nodes])
     made.grad_known = False
     return made
+
+
+def counted(nodes: int) -> str:
+    return f"{nodes} node{'' if nodes == 1 else 's'}"
 
 
 def signature(nodes: list[GraphNode], operands: dict[str, list[GraphEdge]]) -> tuple[object, ...]:

@@ -26,8 +26,8 @@ def backward(graph: Graph) -> Graph:
         nodes.append(replace(node, output=False))
         if node.kind == "leaf":
             gate = GraphNode(
-                f"{node.id}_a", "accumulate", "AccumulateGrad", name=node.name, op="AccumulateGrad", line=node.line, shape=node.shape, dtype=node.dtype,
-                grad=node.grad, grad_known=node.grad_known, count=0,
+                f"{node.id}_a", "accumulate", "AccumulateGrad", name=node.name, op="AccumulateGrad", line=node.line,
+                shape=node.shape, dtype=node.dtype, grad=node.grad, grad_known=node.grad_known, count=0,
             )  # fmt: skip
             nodes.append(gate)
             edges.append(GraphEdge(node.id, gate.id))
