@@ -261,3 +261,41 @@ def test_float32_stays_float32(case: Case) -> None:
     for part, expected in zip(parts, wide, strict=True):
         assert part.dtype == np.float32
         np.testing.assert_allclose(part.value, expected, rtol=1e-4, atol=1e-4 * np.max(np.abs(expected), initial=0))
+
+
+class WrongTail(Elementwise):
+    """exp(x) with a rule that is off by a tenth of a percent."""
+
+    def forward(self, x: Any) -> Any:
+        return np.exp(x)
+
+    def d_x(self, out: Any) -> Any:
+        return out * 1.001
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return sympy.exp(x)
+
+
+class WrongSecond(Elementwise):
+    """x**2 with a rule whose own history is lost."""
+
+    def forward(self, x: Any) -> Any:
+        return x * x
+
+    def d_x(self, x: Any) -> Any:
+        return 2 * (x.value if isinstance(x, Tensor) else x)
+
+    def symbolic(self, sympy: Any, x: Any) -> Any:
+        return x**2
+
+
+@pytest.mark.parametrize("cls", [WrongTail, WrongSecond])
+def test_these_tests_see_a_wrong_rule(cls: type[Elementwise]) -> None:
+    (op, args), *_ = cls.examples(np.random.default_rng(0))
+    checks = (
+        test_rule_is_the_derivative_that_sympy_finds, test_rule_is_the_derivative_of_the_exact_form, test_rule_is_the_slope_of_forward,
+        test_gradient_can_be_differentiated_again,
+    )  # fmt: skip
+    for check in checks if cls is WrongTail else checks[-1:]:
+        with pytest.raises(AssertionError):
+            check(Case(op, args, 0))
