@@ -22,6 +22,10 @@ QUICK = (2.0**-8, 2.0**-9, 2.0**-10)
 LADDER = tuple(2.0**-k for k in range(2, 28, 2))
 """Relative steps of the full ladder."""
 CHUNK_BYTES = 32 << 20
+WIDE = 1e-6
+"""A relative error bar that is worth another ladder."""
+CONTRACTION = 1.25
+"""How much slower than their series says successive slopes may come closer."""
 NOISE = 8.0
 """How many roundings of the size of the output one evaluation is taken to suffer at least."""
 
@@ -55,7 +59,7 @@ class Program(NamedTuple):
     def slopes(self, plus: np.ndarray, minus: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Difference quotients of two stacks of outputs `width` apart, and the rounding noise in each."""
         difference = plus - minus
-        size = np.maximum(np.abs(plus), np.abs(minus)) * (difference != 0)
+        size = np.maximum(np.abs(plus), np.abs(minus))
         if self.weights is not None:
             axes = tuple(range(1, difference.ndim))
             difference = (difference * self.weights).sum(axis=axes)
@@ -103,49 +107,62 @@ def full(path: Path, weights: np.ndarray | None, elements: np.ndarray | None = N
 
 
 def refined(estimate: Estimate, path: Path, weights: np.ndarray | None, elements: np.ndarray, noise: float = 0.0) -> None:
-    """Replace those (flat) elements of an estimate by what the full ladder gives, where its error bar is smaller."""
+    """Replace those (flat) elements of an estimate by what the full ladder gives, relative to the element or, where better, to 1."""
     program = Program(path, weights, noise)
-    value, error = (np.moveaxis(part, 0, -1) for part in ladder(program, elements, LADDER))
-    flat_value = estimate.value.reshape(*program.shape, -1)
-    flat_error = estimate.error.reshape(*program.shape, -1)
-    index = (slice(None),) * len(program.shape) + (elements,)
-    improve = ~(error >= flat_error[index])
-    flat_value[index] = np.where(improve, value, flat_value[index])
-    flat_error[index] = np.where(improve, error, flat_error[index])
+    value, error = ladder(program, elements, LADDER)
     estimate.evaluations += 2 * len(LADDER) * len(elements)
+    size = np.abs(program.point.reshape(-1)[elements])
+    wide = np.flatnonzero((size < 1) & ~(error <= WIDE * np.abs(value)).reshape(len(elements), -1).all(axis=1))
+    if wide.size:
+        other, bar = ladder(program, elements[wide], LADDER, np.ones(wide.size))
+        better = bar < error[wide]
+        value[wide], error[wide] = np.where(better, other, value[wide]), np.where(better, bar, error[wide])
+        estimate.evaluations += 2 * len(LADDER) * len(wide)
+    index = (slice(None),) * len(program.shape) + (elements,)
+    known = np.isfinite(np.moveaxis(error, 0, -1))
+    for whole, part in ((estimate.value, value), (estimate.error, error)):
+        flat = whole.reshape(*program.shape, -1)
+        flat[index] = np.where(known, np.moveaxis(part, 0, -1), flat[index])
 
 
-def ladder(program: Program, elements: np.ndarray, steps: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """The derivative by each of the elements: central where both sides are finite, else one-sided; (elements, *derivative shape)."""
-    size = scales(program.point).reshape(-1)[elements]
-    stacks = evaluate(program, elements, size, [sign * s for sign in (1.0, -1.0) for s in steps])
-    sides = {1.0: stacks[: len(steps)], -1.0: stacks[len(steps) :]}
-    base = np.asarray(as_float(program.path.output.value))
-    widths = [size * s for s in steps]
-    central = [program.slopes(p, m, 2 * w) for p, m, w in zip(sides[1.0], sides[-1.0], widths)]
+def ladder(program: Program, elements: np.ndarray, steps: Sequence[float], size: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative by each of the elements: central where both sides are finite, else one-sided; (elements, *derivative shape).
+
+    `size` is what the steps are relative to, for each element; its own size unless given.
+    """
+    count = len(steps)
+    if size is None:
+        size = scales(program.point).reshape(-1)[elements]
+    stacks, moves = evaluate(program, elements, size, [sign * s for sign in (1.0, -1.0) for s in steps])
+    central = [program.slopes(p, m, a - b) for p, m, a, b in zip(stacks[:count], stacks[count:], moves[:count], moves[count:])]
     best = extrapolate(central, steps, order=2)
-    for sign in (1.0, -1.0):
+    base = np.asarray(as_float(program.path.output.value))
+    for side in (slice(0, count), slice(count, 2 * count)):
         if np.isfinite(best[1]).all():
             break
-        rows = [program.slopes(v, np.broadcast_to(base, v.shape), sign * w) for v, w in zip(sides[sign], widths)]
+        rows = [program.slopes(v, np.broadcast_to(base, v.shape), w) for v, w in zip(stacks[side], moves[side])]
         value, error = extrapolate([(v, np.abs(e)) for v, e in rows], steps, order=1)
         worse = ~np.isfinite(best[1]) & np.isfinite(error)
         best = np.where(worse, value, best[0]), np.where(worse, error, best[1])
     return np.where(np.isfinite(best[1]), best[0], np.nan), best[1]
 
 
-def evaluate(program: Program, elements: np.ndarray, size: np.ndarray, steps: Sequence[float]) -> list[np.ndarray]:
-    """The output with each element moved alone by each relative step: for each step (elements, *output shape)."""
+def evaluate(program: Program, elements: np.ndarray, size: np.ndarray, steps: Sequence[float]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The output with each element moved alone by each relative step: for each step (elements, *output shape); and how far it moved.
+
+    A float cannot be moved by any step: what counts is the distance that was covered.
+    """
     point = program.point.reshape(-1)
     chosen = np.tile(elements, len(steps))
-    moves = np.repeat(np.asarray(steps), len(elements)) * np.tile(size, len(steps))
+    here = point[chosen]
+    moves = (here + np.repeat(np.asarray(steps), len(elements)) * np.tile(size, len(steps))) - here
     parts = []
     for rows in chunks(program, len(chosen)):
-        here = point[chosen[rows]]
-        deltas = np.zeros((len(here), point.size))
-        deltas[np.arange(len(here)), chosen[rows]] = (here + moves[rows]) - here
+        deltas = np.zeros((len(chosen[rows]), point.size))
+        deltas[np.arange(len(deltas)), chosen[rows]] = moves[rows]
         parts.append(program.values(deltas.reshape(-1, *program.point.shape)))
-    return list(np.concatenate(parts).reshape(len(steps), len(elements), *parts[0].shape[1:]))
+    shape = len(steps), len(elements)
+    return list(np.concatenate(parts).reshape(*shape, *parts[0].shape[1:])), list(moves.reshape(shape))
 
 
 def chunks(program: Program, count: int) -> Iterator[slice]:
@@ -156,27 +173,59 @@ def chunks(program: Program, count: int) -> Iterator[slice]:
 
 
 def extrapolate(rows: list[tuple[np.ndarray, np.ndarray]], steps: Sequence[float], order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neville's tableau over a geometric ladder (coarse to fine): the entry of the smallest error bound, and that bound.
+    """The extrapolated slope of the smallest error bound, and that bound.
 
-    The error series starts at h**order and goes on in steps of `order`. The bound of an entry is its distance from
-    the two that it was made of, plus the rounding noise that it inherits.
+    A small bound can be luck (a step that spans many periods): the slopes of the two finer steps after it must not
+    be farther away than the last two slopes were from each other.
+    """
+    best = np.full(rows[0][0].shape, np.nan), np.full(rows[0][0].shape, np.inf)
+    for i, (value, bound) in enumerate(tableau(rows, steps, order)):
+        gap = np.abs(rows[i + 1][0] - rows[i][0])
+        for slope, noise in rows[i + 2 : i + 4]:
+            bound = np.fmax(bound, np.abs(slope - value) - gap - 4 * noise)
+        better = bound < best[1]
+        best = np.where(better, value, best[0]), np.where(better, bound, best[1])
+    return best
+
+
+def tableau(rows: list[tuple[np.ndarray, np.ndarray]], steps: Sequence[float], order: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Neville's tableau over a geometric ladder (coarse to fine): from the second step on, the entry of the smallest error bound.
+
+    The error series is taken to start at h**order and to go on in steps of `order`. Where the entries of a column come
+    closer as fast as that says, the bound of what is made of them is its distance from the last of them; else it is how
+    far they are apart. Rounding noise is inherited.
     """
     ratio = steps[0] / steps[1]
-    best = np.full(rows[0][0].shape, np.nan), np.full(rows[0][0].shape, np.inf)
+    found = []
     previous: list[tuple[np.ndarray, np.ndarray]] = []
+    gaps: list[np.ndarray] = []
     for slope, noise in rows:
-        current = [(slope, noise)]
+        current, apart = [(slope, noise)], []
+        best = np.full(slope.shape, np.nan), np.full(slope.shape, np.inf)
         for k, (old, old_noise) in enumerate(previous):
             factor = ratio ** (order * (k + 1))
-            value = (factor * current[k][0] - old) / (factor - 1)
+            gap = np.abs(current[k][0] - old)
+            value = current[k][0] + (current[k][0] - old) / (factor - 1)
             inherited = (factor * current[k][1] + old_noise) / (factor - 1)
-            bound = np.maximum(np.abs(value - current[k][0]), np.abs(value - old) / factor) + inherited
-            bound = np.where(np.isfinite(value), bound, np.inf)
+            room = distance(gap, gaps[k] if k < len(gaps) else None, factor, 4 * current[k][1]) + inherited
+            bound = np.where(np.isfinite(value), room, np.inf)
             better = bound < best[1]
             best = np.where(better, value, best[0]), np.where(better, bound, best[1])
             current.append((value, inherited))
-        previous = current
-    return best
+            apart.append(gap)
+        if previous:
+            found.append(best)
+        previous, gaps = current, apart
+    return found
+
+
+def distance(gap: np.ndarray, last: np.ndarray | None, factor: float, noise: np.ndarray) -> np.ndarray:
+    """How far the limit may be from entries `gap` apart, the two before `last`, which should shrink by `factor`."""
+    if last is None:
+        return gap
+    regular = gap <= CONTRACTION / factor * last + noise
+    rate = np.divide(gap, last, out=np.ones(gap.shape), where=last > 0)
+    return np.where(regular, gap / (factor - 1), gap / np.maximum(1 - rate, 0.1))
 
 
 def work(path: Path) -> int:
