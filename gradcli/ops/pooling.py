@@ -1,0 +1,271 @@
+"""Pooling and interpolation: maps of each axis by itself, and largest elements of windows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import ShapeError
+from gradcli.ops.convolution import sizes_of
+from gradcli.ops.extreme import PutAlong
+from gradcli.ops.matmul import Examples
+from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.shape import reshape, squeeze, unsqueeze
+
+Sizes = tuple[int, ...]
+Windows = tuple[tuple[int, ...], ...]
+
+
+class AxisMap(Structural):
+    """Each of the last axes multiplied by a constant matrix (out, in): means over windows, interpolation. (..., in...) -> (..., out...)."""
+
+    matrices: tuple[Value, ...]
+    label: str = "AvgPool2DBackward0"
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = self.label
+
+    def forward(self, x: Value) -> Value:
+        for axis, matrix in zip(range(-len(self.matrices), 0), self.matrices):
+            x = np.moveaxis(mapped(np.moveaxis(x, axis, -1), matrix), -1, axis)
+        return x
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    def size(self, *args: Value) -> int:
+        x = args[0]
+        count = len(self.matrices)
+        return math.prod(np.shape(x)[: np.ndim(x) - count]) * math.prod(len(m) for m in self.matrices)
+
+    def vjp_x(self, g: Value) -> Value:
+        return AxisMap(matrices=tuple(m.T for m in self.matrices), label=self.label)(g)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(matrices=(rng.normal(size=(3, 2)),)), (rng.normal(size=(2, 2)),)
+        yield cls(matrices=(rng.normal(size=(1, 2)), rng.normal(size=(4, 3)))), (rng.normal(size=(2, 2, 3)),)
+
+
+def mapped(x: Value, matrix: Value) -> Value:
+    """The last axis times a matrix, in which a zero means: not read (a plain product would make NaN of 0 * inf)."""
+    if x.dtype != object and np.all(np.isfinite(x)):
+        return np.matmul(x, matrix.T.astype(x.dtype))
+    rows = []
+    for weights in matrix:
+        read = np.flatnonzero(weights)
+        rows.append(np.add.reduce(x[..., read] * weights[read], axis=-1))
+    return np.stack(rows, axis=-1)
+
+
+class MaxPool(Operation):
+    """The largest element of each window; the first of those that tie gets the gradient. (..., d...) -> (..., e...).
+
+    `windows` gives, for each of the last axes, the places that every output reads.
+    """
+
+    node = "MaxPool2DWithIndicesBackward0"
+    windows: tuple[Windows, ...]
+
+    def decide(self, x: Value) -> Value:
+        spatial = x.shape[x.ndim - len(self.windows) :]
+        out = tuple(len(w) for w in self.windows)
+        flat = np.arange(math.prod(spatial)).reshape(spatial)
+        lead = x.shape[: x.ndim - len(self.windows)]
+        where = np.empty((*lead, math.prod(out)), np.int64)
+        for k, places in enumerate(itertools.product(*self.windows)):
+            grid = np.ix_(*places)
+            inside = x[(Ellipsis, *grid)].reshape(*lead, -1)
+            where[..., k] = flat[grid].reshape(-1)[np.argmax(inside, axis=-1)]
+        return where
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        lead = x.shape[: x.ndim - len(self.windows)]
+        index = np.asarray(decision)
+        index = index.reshape((1,) * (len(lead) + 1 - index.ndim) + index.shape)
+        taken = np.take_along_axis(x.reshape(*lead, -1), index, -1)
+        return taken.reshape(*lead, *(len(w) for w in self.windows))
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.branch(args[0], decision=decision)
+
+    def vjp_x(self, g: Value, x: Value, x_shape: Sizes, decision: Value) -> Value:
+        lead = tuple(x_shape[: len(x_shape) - len(self.windows)])
+        flat = (*lead, math.prod(x_shape[len(lead) :]))
+        return reshape(PutAlong(dim=-1, shape=flat)(reshape(g, (*lead, -1)), decision), x_shape)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(windows=(((0, 1), (1, 2)), ((0, 1), (2, 3)))), (rng.normal(size=(1, 2, 3, 4)),)
+        yield cls(windows=(((0, 1, 2), (1, 2, 3)),)), (rng.normal(size=(2, 4)),)
+
+
+def places(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> list[range]:
+    """What every output of a window that slides along one axis reads, padding included (negative, or n and more)."""
+    reach = dilation * (kernel - 1) + 1
+    span = n + 2 * padding - reach
+    if span < 0:
+        raise ShapeError(f"Given input size: ({n}). Calculated output size: ({span // stride + 1}). Output size is too small")
+    count = (span + stride - 1) // stride + 1 if ceil_mode else span // stride + 1
+    if ceil_mode and (count - 1) * stride >= n + padding:
+        count -= 1
+    return [range(k * stride - padding, k * stride - padding + reach, dilation) for k in range(count)]
+
+
+def check_padding(kernel: Sizes, padding: Sizes) -> None:
+    for k, p in zip(kernel, padding):
+        if p > k // 2:
+            raise ShapeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1")
+
+
+def mean_matrix(windows: list[range], n: int, padding: int, include_pad: bool, divide: bool) -> Value:
+    """The means over the windows of one axis, as a matrix."""
+    matrix = np.zeros((len(windows), n))
+    for row, window in zip(matrix, windows):
+        inside = [k for k in window if 0 <= k < n]
+        counted = len([k for k in window if -padding <= k < n + padding]) if include_pad else len(inside)
+        row[inside] = 1.0 / counted if divide else 1.0
+    return matrix
+
+
+def average(
+    axes: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, divisor: Any
+) -> Any:
+    need_axes("avg_pool", x, axes)
+    size = sizes_of("kernel_size", kernel, axes)
+    step, around = sizes_of("stride", size if stride in (None, (), []) else stride, axes), sizes_of("padding", padding, axes)
+    check_padding(size, around)
+    matrices = tuple(
+        mean_matrix(places(n, k, s, p, 1, ceil_mode), n, p, include_pad, divisor is None)
+        for n, k, s, p in zip(x.shape[-axes:], size, step, around)
+    )
+    out = AxisMap(matrices=matrices, label=f"AvgPool{axes}DBackward0")(x)
+    return out if divisor is None else out / divisor
+
+
+def need_axes(name: str, x: Any, axes: int) -> None:
+    if x.ndim not in (axes + 1, axes + 2):
+        raise ShapeError(
+            f"{name}{axes}d(): Expected {axes + 1}D or {axes + 2}D (batch mode) tensor, but got input of size: {list(x.shape)}"
+        )
+
+
+def along_one(function: Callable[[Any], Any], x: Any) -> Any:
+    """What works over two axes applied to one, as PyTorch does it."""
+    return squeeze(function(unsqueeze(x, -2)), -2)
+
+
+def avg_pool1d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
+) -> Any:
+    """The mean of each window along the last axis. (N, C, L) or (C, L)."""
+    need_axes("avg_pool", x, 1)
+    kernel, around = sizes_of("kernel_size", kernel_size, 1), sizes_of("padding", padding, 1)
+    step = sizes_of("stride", kernel if stride in (None, (), []) else stride, 1)
+    return along_one(lambda y: average(2, y, (1, *kernel), (1, *step), (0, *around), ceil_mode, count_include_pad, None), x)
+
+
+def avg_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+    divisor_override: Any = None,
+) -> Any:  # fmt: skip
+    """The mean of each window over the last two axes. (N, C, H, W) or (C, H, W)."""
+    return average(2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def largest(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Any, Any]:
+    """The largest element of each window, and the windows."""
+    need_axes("max_pool", x, axes)
+    size, around, apart = sizes_of("kernel_size", kernel, axes), sizes_of("padding", padding, axes), sizes_of("dilation", dilation, axes)
+    step = sizes_of("stride", size if stride in (None, (), []) else stride, axes)
+    check_padding(size, around)
+    windows = tuple(
+        tuple(tuple(i for i in window if 0 <= i < n) for window in places(n, k, s, p, d, ceil_mode))
+        for n, k, s, p, d in zip(x.shape[-axes:], size, step, around, apart)
+    )
+    return MaxPool(windows=windows)(x), windows
+
+
+class PoolIndices(Operation):
+    """Where MaxPool found the largest elements: places in the flattened spatial axes."""
+
+    differentiable = False
+    windows: tuple[Windows, ...]
+
+    def forward(self, x: Value) -> Value:
+        return MaxPool(windows=self.windows).decide(x).reshape(*x.shape[: x.ndim - len(self.windows)], *(len(w) for w in self.windows))
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(windows=(((0, 1), (1, 2)),)), (rng.normal(size=(1, 3)),)
+
+
+def max_pool1d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+) -> Any:
+    """The largest element of each window along the last axis. (N, C, L) or (C, L)."""
+    need_axes("max_pool", x, 1)
+    kernel = sizes_of("kernel_size", kernel_size, 1)
+    step = sizes_of("stride", kernel if stride in (None, (), []) else stride, 1)
+    wide = unsqueeze(x, -2)
+    around, apart = sizes_of("padding", padding, 1), sizes_of("dilation", dilation, 1)
+    out, windows = largest(2, wide, (1, *kernel), (1, *step), (0, *around), (1, *apart), ceil_mode)
+    return (squeeze(out, -2), squeeze(PoolIndices(windows=windows)(wide), -2)) if return_indices else squeeze(out, -2)
+
+
+def max_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+) -> Any:
+    """The largest element of each window over the last two axes. (N, C, H, W) or (C, H, W)."""
+    out, windows = largest(2, x, kernel_size, stride, padding, dilation, ceil_mode)
+    return (out, PoolIndices(windows=windows)(x)) if return_indices else out
+
+
+def shares(n: int, out: int) -> list[range]:
+    """The windows of adaptive pooling: output k reads from floor(k * n / out) to ceil((k + 1) * n / out)."""
+    return [range(k * n // out, -(-(k + 1) * n // out)) for k in range(out)]
+
+
+def adaptive_sizes(output_size: Any, x: Any, axes: int) -> Sizes:
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * axes
+    return tuple(n if size is None else int(size) for size, n in zip(wanted, x.shape[-axes:]))
+
+
+def adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
+    """Means over windows that share out the last two axes as evenly as they can."""
+    need_axes("adaptive_avg_pool", x, 2)
+    wanted = adaptive_sizes(output_size, x, 2)
+    matrices = tuple(mean_matrix(shares(n, size), n, 0, False, True) for n, size in zip(x.shape[-2:], wanted))
+    return AxisMap(matrices=matrices, label="AdaptiveAvgPool2DBackward0")(x)
+
+
+def adaptive_avg_pool1d(x: Any, output_size: Any) -> Any:
+    """Means over windows that share out the last axis as evenly as they can."""
+    return along_one(lambda y: adaptive_avg_pool2d(y, (1, *adaptive_sizes(output_size, x, 1))), x)
+
+
+def adaptive_max_pool2d(x: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Largest elements of windows that share out the last two axes as evenly as they can."""
+    need_axes("adaptive_max_pool", x, 2)
+    wanted = adaptive_sizes(output_size, x, 2)
+    windows = tuple(tuple(tuple(w) for w in shares(n, size)) for n, size in zip(x.shape[-2:], wanted))
+    op = MaxPool(windows=windows)
+    op.node = "AdaptiveMaxPool2DBackward0"
+    return (op(x), PoolIndices(windows=windows)(x)) if return_indices else op(x)
+
+
+def adaptive_max_pool1d(x: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Largest elements of windows that share out the last axis as evenly as they can."""
+    result = adaptive_max_pool2d(unsqueeze(x, -2), (1, *adaptive_sizes(output_size, x, 1)), return_indices)
+    return tuple(squeeze(part, -2) for part in result) if return_indices else squeeze(result, -2)
+
+
+OPERATIONS = (AxisMap, MaxPool)
+FUNCTIONS = (
+    avg_pool1d, avg_pool2d, max_pool1d, max_pool2d, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_max_pool1d, adaptive_max_pool2d,
+)  # fmt: skip

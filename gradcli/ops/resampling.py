@@ -1,0 +1,148 @@
+"""Interpolation between grid points, and elements moved between channels and places."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import DataError, MissingRuleError, ShapeError
+from gradcli.ops.pooling import AxisMap, mean_matrix, shares
+from gradcli.ops.shape import permute, reshape
+
+NODES = {
+    ("nearest", 1): "UpsampleNearest1DBackward0", ("nearest", 2): "UpsampleNearest2DBackward0",
+    ("nearest", 3): "UpsampleNearest3DBackward0", ("nearest-exact", 1): "UpsampleNearestExact1DBackward0",
+    ("nearest-exact", 2): "UpsampleNearestExact2DBackward0",
+    ("nearest-exact", 3): "UpsampleNearestExact3DBackward0", ("linear", 1): "UpsampleLinear1DBackward0",
+    ("bilinear", 2): "UpsampleBilinear2DBackward0", ("trilinear", 3): "UpsampleTrilinear3DBackward0",
+    ("bicubic", 2): "UpsampleBicubic2DBackward0", ("area", 1): "AdaptiveAvgPool1DBackward0", ("area", 2): "AdaptiveAvgPool2DBackward0",
+    ("area", 3): "AdaptiveAvgPool3DBackward0",
+}  # fmt: skip
+"""The modes, with the number of axes that each is for."""
+
+CUBIC = -0.75
+"""PyTorch's coefficient of cubic convolution."""
+
+
+def sources(n: int, out: int, scale: float | None, align_corners: bool) -> Any:
+    """The place in the input, as a number between grid points, that every output looks at."""
+    k = np.arange(out)
+    if align_corners:
+        return k * ((n - 1) / (out - 1) if out > 1 else 0.0)
+    ratio = n / out if scale is None else 1.0 / scale
+    return (k + 0.5) * ratio - 0.5
+
+
+def nearest(n: int, out: int, scale: float | None, exact: bool) -> Any:
+    """Each output takes the input at floor(k * ratio), or at the middle of its cell."""
+    ratio = n / out if scale is None else 1.0 / scale
+    index = np.floor((np.arange(out) + (0.5 if exact else 0.0)) * ratio).astype(int)
+    return np.eye(n)[np.minimum(index, n - 1)]
+
+
+def linear(n: int, out: int, scale: float | None, align_corners: bool) -> Any:
+    """Each output a mean of its two neighbours, weighted by nearness."""
+    at = np.maximum(sources(n, out, scale, align_corners), 0.0)
+    low = np.minimum(np.floor(at).astype(int), n - 1)
+    part = (at - low)[:, None]
+    return np.eye(n)[low] * (1 - part) + np.eye(n)[np.minimum(low + 1, n - 1)] * part
+
+
+def cubic(n: int, out: int, scale: float | None, align_corners: bool) -> Any:
+    """Each output a mean of four neighbours with the weights of cubic convolution. Source: R. Keys, 1981."""
+    at = sources(n, out, scale, align_corners)
+    low = np.floor(at).astype(int)
+    matrix = np.zeros((out, n))
+    for offset in range(-1, 3):
+        d = np.abs(at - low - offset)
+        near = ((CUBIC + 2) * d - (CUBIC + 3)) * d * d + 1
+        far = ((CUBIC * d - 5 * CUBIC) * d + 8 * CUBIC) * d - 4 * CUBIC
+        np.add.at(matrix, (np.arange(out), np.clip(low + offset, 0, n - 1)), np.where(d <= 1, near, far))
+    return matrix
+
+
+def interpolate(
+    x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None, antialias: bool = False,
+) -> Any:  # fmt: skip
+    """x resampled over the axes after the first two, to `size` or by `scale_factor`.
+
+    Modes: nearest, nearest-exact, linear (1 axis), bilinear, bicubic (2), trilinear (3), area.
+    """
+    axes = x.ndim - 2
+    if (mode, axes) not in NODES:
+        known = sorted({m for m, _ in NODES})
+        raise MissingRuleError(f"Got {x.ndim}D input, but {mode} mode needs another rank, or is unknown", hint=f"modes: {', '.join(known)}")
+    if (size is None) == (scale_factor is None):
+        which = "either" if size is None else "only one of"
+        raise DataError(f"{which} size or scale_factor should be defined")
+    if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
+        raise DataError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+    if antialias:
+        raise MissingRuleError("interpolate(antialias=True) is not implemented")
+    factors: list[float | None] = [None] * axes
+    if size is None:
+        given = list(scale_factor) if isinstance(scale_factor, (tuple, list)) else [scale_factor] * axes
+        sizes = [math.floor(n * f) for n, f in zip(x.shape[2:], given)]
+        if not recompute_scale_factor:
+            factors = [float(f) for f in given]
+    else:
+        sizes = [int(n) for n in size] if isinstance(size, (tuple, list)) else [int(size)] * axes
+    if len(sizes) != axes:
+        raise DataError(f"Input and output must have the same number of spatial dimensions, but got {axes} and {len(sizes)}")
+    matrices = tuple(matrix_of(mode, n, out, f, bool(align_corners)) for n, out, f in zip(x.shape[2:], sizes, factors))
+    return AxisMap(matrices=matrices, label=NODES[mode, axes])(x)
+
+
+def matrix_of(mode: str, n: int, out: int, scale: float | None, align_corners: bool) -> Any:
+    """How one axis of n places is read to give `out`."""
+    if mode == "area":
+        return mean_matrix(shares(n, out), n, 0, False, True)
+    if mode in ("nearest", "nearest-exact"):
+        return nearest(n, out, scale, mode == "nearest-exact")
+    return cubic(n, out, scale, align_corners) if mode == "bicubic" else linear(n, out, scale, align_corners)
+
+
+def upsample(x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None) -> Any:
+    """The older name of `interpolate`."""
+    return interpolate(x, size, scale_factor, mode, align_corners)
+
+
+def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
+    """Channels spread over r x r places. (..., C * r * r, H, W) -> (..., C, H * r, W * r)."""
+    r = upscale_factor
+    if x.ndim < 3:
+        raise ShapeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
+    *lead, channels, height, width = x.shape
+    if channels % (r * r):
+        raise ShapeError(
+            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={channels} is not divisible by {r * r}"
+        )
+    n = len(lead)
+    apart = reshape(x, (*lead, channels // (r * r), r, r, height, width))
+    return reshape(permute(apart, [*range(n), n, n + 3, n + 1, n + 4, n + 2]), (*lead, channels // (r * r), height * r, width * r))
+
+
+def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
+    """Places gathered into channels: the inverse of pixel_shuffle."""
+    r = downscale_factor
+    *lead, channels, height, width = x.shape
+    if height % r or width % r:
+        raise ShapeError(f"pixel_unshuffle expects height and width to be divisible by downscale_factor {r}, but got {height} and {width}")
+    n = len(lead)
+    apart = reshape(x, (*lead, channels, height // r, r, width // r, r))
+    return reshape(permute(apart, [*range(n), n, n + 2, n + 4, n + 1, n + 3]), (*lead, channels * r * r, height // r, width // r))
+
+
+def channel_shuffle(x: Any, groups: int) -> Any:
+    """Channels (axis 1) of all groups interleaved. (N, C, ...)."""
+    if x.shape[1] % groups:
+        raise ShapeError(f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.")
+    apart = reshape(x, (x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
+    return reshape(permute(apart, [0, 2, 1, *range(3, apart.ndim)]), x.shape)
+
+
+FUNCTIONS = (interpolate, upsample, pixel_shuffle, pixel_unshuffle, channel_shuffle)
