@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from gradcli.engine.mode import state
-from gradcli.engine.tensor import Tensor
 from gradcli.errors import LimitError
 from gradcli.interpreter.limits import Limits
 from gradcli.interpreter.values import LazyIterator
@@ -22,7 +22,7 @@ SMALL = 64
 class Meter:
     """Counts steps, calls and elements. `alarm` is the step at which to look up: the limit, or at once when time is over."""
 
-    __slots__ = ("alarm", "depth", "expired", "held", "integer_max", "limits", "printed", "steps", "timer")
+    __slots__ = ("alarm", "depth", "expired", "held", "integer_max", "limits", "printed", "steps")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -33,19 +33,8 @@ class Meter:
         self.expired = False
         self.alarm = limits.steps
         self.integer_max = 1 << limits.integer_bits
-        self.timer: threading.Timer | None = None
 
     # ---- time
-
-    def start(self) -> None:
-        """Start the clock. A thread waits for the time limit, so that counting steps never has to read a clock."""
-        self.timer = threading.Timer(self.limits.seconds, self.expire)
-        self.timer.daemon = True
-        self.timer.start()
-
-    def stop(self) -> None:
-        if self.timer is not None:
-            self.timer.cancel()
 
     def expire(self) -> None:
         self.expired, self.alarm = True, -1
@@ -146,20 +135,24 @@ def parts(container: Any) -> Iterator[Any]:
 
 
 def live_elements() -> int:
-    """The elements of all tensors that are alive, memory that several share counted once."""
+    """The elements of all arrays that are alive, in tensors or kept by graph nodes and traces; shared memory counts once."""
     gc.collect()
-    arrays: dict[int, int] = {}
+    sizes: dict[int, int] = {}
     for thing in gc.get_objects():
-        if type(thing) is Tensor:
-            owner = root_array(thing.value)
-            arrays[id(owner)] = int(getattr(owner, "size", 1))
-    return sum(arrays.values())
+        for part in gc.get_referents(thing):
+            if type(part) is np.ndarray:
+                count_array(part, sizes)
+            elif type(part) is tuple and not gc.is_tracked(part):  # a tuple of arrays alone is not among the objects
+                for item in part:
+                    if type(item) is np.ndarray:
+                        count_array(item, sizes)
+    return sum(sizes.values())
 
 
-def root_array(value: Any) -> Any:
-    while getattr(value, "base", None) is not None:
-        value = value.base
-    return value
+def count_array(array: np.ndarray, sizes: dict[int, int]) -> None:
+    while type(array.base) is np.ndarray:
+        array = array.base
+    sizes[id(array)] = array.size
 
 
 PYTHON_FRAMES = 200_000

@@ -16,6 +16,7 @@ from gradcli.engine.mode import state
 from gradcli.engine.trace import Tracer
 from gradcli.errors import ProgramError, UsageError
 from gradcli.interpreter.attributes import add_tables
+from gradcli.interpreter.clock import Clock, OutOfTime
 from gradcli.interpreter.compiler import Compiler
 from gradcli.interpreter.containers import container_tables
 from gradcli.interpreter.faults import program_error
@@ -131,23 +132,32 @@ class Session:
         return {name: value(text) for name, text in self.overrides.items()}
 
     def run(self) -> Run:
-        result = self.result
-        with prepared(self.meter, self.seed, self.tracer, self.warner):
-            result.tracer = state.tracer
-            state.lift = self.lift
-            try:
-                self.execute()
-            except Exception as error:
-                told = program_error(error)
-                if told is None:
-                    raise
-                result.error = told
-        recorder = self.recorder
+        result, recorder = self.result, self.recorder
+        try:
+            with prepared(self.meter, self.seed, self.tracer, self.warner):
+                result.tracer = state.tracer
+                state.lift = self.lift
+                result.error = self.outcome()
+        except OutOfTime:  # it arrived as the run ended
+            result.error = result.error or self.limits.reached("seconds")
         result.output, result.warnings = self.printer.printed, self.warner.warnings
         result.checks, result.claims, result.asserts = recorder.checks, recorder.claims, recorder.asserts
         if result.error is None:
             self.refuse_unused_overrides()
         return result
+
+    def outcome(self) -> ProgramError | None:
+        """Run all statements; the error that ended them."""
+        try:
+            self.execute()
+        except OutOfTime:
+            return self.meter.reached("seconds")
+        except Exception as error:
+            told = program_error(error)
+            if told is None:
+                raise
+            return told
+        return None
 
     def execute(self) -> None:
         compiler = self.compiler(self.tree)
@@ -164,13 +174,17 @@ class Session:
                 raise UsageError(f"--set {name}: the file binds no variable of that name at its top level", hint=hint, code="G106")
 
 
+RARELY = (500_000, 20, 20)
+"""Thresholds of the garbage collector during a run."""
+
+
 @contextmanager
 def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warner) -> Iterator[None]:
     """The engine set up for a run (`seed` None: for an expression after one), Python's recursion and garbage collection too.
 
-    The cyclic collector is paused: graphs are freed by their counts, and walking them again and again costs half the time.
+    The cyclic collector comes rarely: graphs are freed by their counts, and walking them again and again costs half the time.
     """
-    limit, collecting = sys.getrecursionlimit(), gc.isenabled()
+    limit, thresholds, clock = sys.getrecursionlimit(), gc.get_threshold(), Clock(meter.limits.seconds, meter.expire)
     if seed is not None:
         state.reset()
         state.rng, state.tracer, state.keep_graph = np.random.default_rng(seed), tracer, tracer is not None
@@ -178,16 +192,15 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
     state.charge, state.warn = meter.charge, warner.warn
     add_tables({**ENGINE_TABLES, **container_tables(meter)})
     sys.setrecursionlimit(python_recursion())
-    gc.disable()
-    meter.start()
+    gc.set_threshold(*RARELY)
+    clock.start()
     try:
         with np.errstate(all="ignore"):
             yield
     finally:
-        meter.stop()
+        clock.stop()
         sys.setrecursionlimit(limit)
-        if collecting:
-            gc.enable()
+        gc.set_threshold(*thresholds)
         state.charge, state.warn, state.span = before
         state.tracer = None
 

@@ -165,9 +165,22 @@ def test_a_limit_cannot_be_caught():
     assert result.output == ""
 
 
+def test_what_graph_nodes_keep_counts_as_held():
+    text = "x = ones(1000, requires_grad=True)\ny = x\nfor i in range(1000): y = y.sin()"
+    assert "--max-elements" in run_file(Source("f", text), limits=Limits(elements=100_000)).error.message
+    run_file(Source("f", text.replace(", requires_grad=True", "")), limits=Limits(elements=100_000))
+
+
 def test_a_message_that_is_too_deep_is_not_shown():
     text = "x = []\nfor i in range(100000): x = [x]\nraise ValueError(x)"
     assert "too deep" in run_file(Source("f", text)).error.message
+
+
+def test_wall_time_inside_one_operation():
+    """An operation that works on and on without a step of the program is interrupted."""
+    text = "x = [3.0] * 300_000\nwhile True: x.count(tensor(1.0))"
+    result = run_file(Source("f", text), limits=Limits(steps=10**12, seconds=0.2))
+    assert "--max-seconds" in result.error.message
 
 
 def test_wall_time():
