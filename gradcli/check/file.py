@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from gradcli.check import collect as collecting
 from gradcli.check.blame import blame
 from gradcli.check.functions import Fault, check_functions
-from gradcli.check.judge import Judge, Judgement, rank
+from gradcli.check.judge import Judge, Judgement, Tolerance, rank
 from gradcli.check.nonfinite import origins
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
@@ -73,7 +74,7 @@ def examine(result: FileResult, tree: Tree, options: CheckOptions) -> None:
         result.functions = functions
         exact = Rerun(program, options)
         result.targets = [judge_target(t, k, exact, tracer, faults, tree, options) for k, t in enumerate(targets)]
-    settle(result, options.strict)
+    settle(result, options)
 
 
 def guarded(function: Any, *args: Any) -> tuple[Run, list[Target]]:
@@ -128,8 +129,9 @@ def judge_target(
     """One target judged: every input against its references, notes, and the blame when it failed."""
     witness = Witness(target.inputs, options.symbolic_budget, tracer.calls)
     opinions = [witness.opinion(k) for k in range(len(target.inputs))]
-    judgements = [judge_input(target, number, k, opinions[k], witness, exact) for k in range(len(target.inputs))]
-    inputs = [input_result(target, k, opinions[k], judgements[k], options.strict) for k in range(len(target.inputs))]
+    tolerance = Tolerance(max(options.rtol, tree.directives.rtol or 0.0), options.atol, options.max_ulps)
+    judgements = [judge_input(target, number, k, opinions[k], witness, exact, tolerance) for k in range(len(target.inputs))]
+    inputs = [input_result(target, k, opinions[k], judgements[k], options) for k in range(len(target.inputs))]
     worst = max(((rank(i.status, bool(i.failing.any())), i.status) for i in inputs), default=(0.0, "pass"))[1]
     notes = [*target.notes, *gather_notes(target, judgements, opinions, tracer)]
     result = TargetResult(
@@ -144,14 +146,16 @@ def judge_target(
     return result
 
 
-def judge_input(target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun) -> Judgement:
+def judge_input(target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun, tolerance: Tolerance) -> Judgement:
     """The verdicts on one input; differences are sharpened first where they alone speak or seem to contradict."""
     item = target.inputs[position]
     given = item.autograd if item.claimed is None else item.claimed
     if opinion.difference is not None:
         doubtful = suspicious(np.asarray(given, dtype=float), opinion)
-        if doubtful.size and (target.grad_outputs is not None or target.value.ndim == 0):
-            witness.refine(position, opinion.difference, doubtful)
+        if doubtful.size:
+            weighted = target.grad_outputs is not None or target.value.ndim == 0
+            columns = doubtful if weighted else np.unique(doubtful % max(math.prod(item.shape), 1))
+            witness.refine(position, opinion.difference, columns)
 
     def rederive() -> np.ndarray | None:
         return None if item.claimed is not None else exact.gradient(number, position)
@@ -159,7 +163,7 @@ def judge_input(target: Target, number: int, position: int, opinion: Opinion, wi
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
 
-    return Judge(given, opinion, item.dtype, rederive, arbiter).judge()
+    return Judge(given, opinion, np.asarray(item.tensor.value), rederive, arbiter, tolerance).judge()
 
 
 def suspicious(given: np.ndarray, opinion: Opinion) -> np.ndarray:
@@ -167,18 +171,18 @@ def suspicious(given: np.ndarray, opinion: Opinion) -> np.ndarray:
     assert opinion.difference is not None
     value, bar = opinion.difference.value, opinion.difference.error
     off = ~(np.abs(value - given) <= 10 * bar + 1e-9 * np.abs(given))
-    wide = ~(bar <= 1e-6 * np.abs(value)) & (np.abs(value) > 0)
+    wide = ~(bar <= 1e-6 * np.abs(value)) & ((np.abs(value) > 0) | (bar > 0))
     alone = np.ones(given.shape, bool) if opinion.symbolic is None else ~np.isfinite(opinion.symbolic.value)
     return np.flatnonzero(off | (alone & wide))
 
 
-def input_result(target: Target, position: int, opinion: Opinion, judgement: Judgement, strict: bool) -> InputResult:
+def input_result(target: Target, position: int, opinion: Opinion, judgement: Judgement, options: CheckOptions) -> InputResult:
     """The judgement with all the numbers that a report shows."""
     item = target.inputs[position]
     given = np.asarray(item.autograd if item.claimed is None else item.claimed, dtype=float)
     truth = opinion.symbolic.value if opinion.symbolic is not None else (opinion.difference.value if opinion.difference is not None else None)
     absolute, relative = errors(given, truth)
-    failing = judgement.failing | (judgement.verdicts != "pass") if strict else judgement.failing
+    failing = judgement.failing | np.vectorize(options.fails, otypes=[bool])(judgement.verdicts)
     ulps = judgement.ulps
     finite = ulps[np.isfinite(ulps)] if ulps is not None else np.zeros(0)
     symbolic = None if opinion.symbolic is None else opinion.symbolic.value
@@ -207,7 +211,9 @@ def method(opinions: Sequence[Opinion], which: str) -> str:
         why = opinion.why_no_symbolic if which == "symbolic" else opinion.why_no_difference
         if why:
             return f"none: {why}"
-    return "per-node" if which == "symbolic" else "full"
+    if which == "symbolic":
+        return "per-node"
+    return "directional" if any(o.project is not None for o in opinions) else "full"
 
 
 def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequence[Opinion], tracer: Tracer) -> list[Note]:
@@ -225,12 +231,12 @@ def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequ
     return notes
 
 
-def settle(result: FileResult, strict: bool) -> None:
+def settle(result: FileResult, options: CheckOptions) -> None:
     """The status of the file: the worst of its targets, functions and asserts."""
     found = [(t.status, t.failing) for t in result.targets] + [(f.status, f.failing) for f in result.functions]
     found += [("fail", True) for a in result.asserts if a.status == "fail"]
     if not result.targets and not result.asserts:
-        found.append(("unchecked", strict))
+        found.append(("unchecked", options.fails("unchecked")))
     result.status = max(((rank(s, f), s) for s, f in found), default=(0.0, "pass"))[1]
     result.failing = any(f for _, f in found)
 

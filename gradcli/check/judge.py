@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradcli.check.opinions import Opinion
+from gradcli.check.projection import Projection
+from gradcli.references.difference import scales
 
 ORDER = ("pass", "kink", "unstable", "nan", "unchecked", "fail")
 """From best to worst (a failing nan stands between unchecked and fail)."""
@@ -25,6 +28,24 @@ Rederive = Callable[[], np.ndarray | None]
 """The engine's own rules run at 50 digits: the same gradient without rounding; None where that is not possible."""
 Arbiter = Callable[[np.ndarray], np.ndarray]
 """Differences at 50 digits for the given flat elements; NaN where there is no answer."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a user allows beyond rounding: abs(error) <= rtol * abs(truth) + atol; and how many ulps an element may lose
+    before it is called unstable (None: half of its digits)."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+    max_ulps: float | None = None
+
+    def allows(self, truth: np.ndarray) -> np.ndarray:
+        allowed: np.ndarray = self.rtol * np.abs(truth) + self.atol
+        return allowed
+
+    def digits(self, truth: np.ndarray, unit: np.ndarray, eps: float) -> np.ndarray:
+        limit: np.ndarray = np.sqrt(eps) * np.abs(truth) if self.max_ulps is None else self.max_ulps * unit
+        return limit
 
 
 @dataclass
@@ -53,9 +74,14 @@ def rank(verdict: str, failing: bool) -> float:
 
 
 class Judge:
-    """Judges one gradient `given` (autograd's or a claimed one) of a tensor of `dtype`."""
+    """Judges one gradient `given` (autograd's or a claimed one) by a tensor whose value is `point`."""
 
-    def __init__(self, given: np.ndarray, opinion: Opinion, dtype: np.dtype, rederive: Rederive, arbiter: Arbiter) -> None:
+    def __init__(
+        self, given: np.ndarray, opinion: Opinion, point: np.ndarray, rederive: Rederive, arbiter: Arbiter, tolerance: Tolerance | None = None
+    ) -> None:
+        dtype = point.dtype
+        self.scale = scales(np.asarray(point, dtype=float)) if dtype.kind in "fiub" else np.ones(np.shape(point))
+        self.tolerance = tolerance or Tolerance()
         self.given = np.asarray(given, dtype=np.float64)
         self.opinion = opinion
         self.rederive = rederive
@@ -76,10 +102,11 @@ class Judge:
         with np.errstate(all="ignore"):
             self.by_symbolic()
             self.by_difference()
+            self.by_projection()
             self.non_finite()
             self.second_opinions()
+            distance = np.abs(self.given - self.symbolic) / self.unit(self.symbolic)
         spoken = np.isfinite(self.symbolic) & np.isfinite(self.given)
-        distance = np.abs(self.given - self.symbolic) / self.unit(self.symbolic)
         ulps = np.where(spoken, distance, np.nan) if spoken.any() else None
         return Judgement(self.verdicts, self.failing, self.error, ulps, self.notes)
 
@@ -99,9 +126,9 @@ class Judge:
         gross = np.where(np.isfinite(self.opinion.gross), self.opinion.gross, 0.0)
         rounding = np.maximum(ULPS * self.unit(truth), GROSS * self.eps * gross + self.tiny)
         self.error = np.where(spoken, off / rounding, self.error)
-        near = spoken & (off <= rounding)
-        digits = off <= np.sqrt(self.eps) * np.abs(truth)
-        lost = near & ~digits & (truth != 0) & (off > ULPS * self.unit(truth))
+        near = spoken & (off <= np.maximum(rounding, self.tolerance.allows(truth)))
+        digits = off <= self.tolerance.digits(truth, self.unit(truth), self.eps)
+        lost = near & ~digits & (off > self.tolerance.allows(truth)) & (truth != 0) & (off > ULPS * self.unit(truth))
         self.set(near & ~lost, "pass")
         far = spoken & ~near
         if lost.any() or far.any():
@@ -168,7 +195,7 @@ class Judge:
         if not silent.any():
             return
         off = np.abs(self.given - self.slope)
-        allowed = BARS * self.bar + ULPS * self.unit(self.slope)
+        allowed = BARS * self.bar + ULPS * self.unit(self.slope) + self.tolerance.allows(self.slope)
         self.error = np.where(silent, off / allowed, self.error)
         reliable = self.reliable()
         near = silent & (off <= allowed)
@@ -185,11 +212,33 @@ class Judge:
         if (silent & ~reliable & (self.verdicts == "unchecked")).any():
             self.notes.append(("unreliable-fd", "the error bar of the finite difference is too wide to decide"))
 
+    def by_projection(self) -> None:
+        """A gradient too large for differences by element: all elements that SymPy is silent on, by random directions."""
+        project = self.opinion.project
+        silent = np.isfinite(self.given) & ~np.isfinite(self.symbolic)
+        if project is None or not silent.any():
+            return
+        projection = Projection(np.where(np.isfinite(self.given), self.given, 0.0), self.scale, project)
+        agrees = projection.run()
+        self.set(silent, "pass" if agrees else "unchecked")
+        for place, derivative in projection.wrong.items():
+            index = np.unravel_index(place, self.given.shape)
+            if silent[index]:
+                self.set(index, "fail")
+                self.error[index] = np.inf
+                at = [int(i) for i in index]
+                self.notes.append(("projection", f"{at}: {derivative:.17g} by differences, {float(self.given[index]):.17g} by autograd"))
+        if not agrees:
+            self.notes.append(("projection", "more elements are wrong than were looked for"))
+
     def reliable(self) -> np.ndarray:
-        """Where the error bar is narrow against the value, or against the largest element of the gradient."""
+        """Where the error bar is narrow against the value, or against the largest element of the gradient; an exact zero meets another."""
+        zeros = (self.given == 0) & (self.slope == 0)
         finite = self.slope[np.isfinite(self.slope)]
         largest = float(np.max(np.abs(finite), initial=0.0))
-        return (self.bar <= RELIABLE * np.abs(self.slope)) | (self.bar <= 1e-8 * max(largest, float(np.max(np.abs(self.given[np.isfinite(self.given)]), initial=0.0))))
+        largest = max(largest, float(np.max(np.abs(self.given[np.isfinite(self.given)]), initial=0.0)))
+        reliable: np.ndarray = zeros | (self.bar <= RELIABLE * np.abs(self.slope)) | (self.bar <= 1e-8 * largest)
+        return reliable
 
     def non_finite(self) -> None:
         """NaN and infinity: a failure where the derivative exists."""
@@ -208,7 +257,7 @@ class Judge:
         if contrary.any():
             self.notes.append(("unreliable-fd", "the finite difference contradicts autograd and the symbolic derivative, which agree"))
 
-    def set(self, where: np.ndarray, verdict: str) -> None:
+    def set(self, where: Any, verdict: str) -> None:
         self.verdicts[where] = verdict
         if verdict == "fail":
             self.failing[where] = True
