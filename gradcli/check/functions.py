@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.opinions import Opinion, Witness
+from gradcli.check.projection import Project, Projection
 from gradcli.check.result import FunctionResult
 from gradcli.check.target import Input, Term
 from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording
-from gradcli.engine.node import Node
+from gradcli.engine.node import Node, placed
 from gradcli.engine.trace import FunctionCall, Record, Tracer
+from gradcli.references.difference import scales
 
 CALLS = 8
 """Calls of one Function that are checked; the first ones."""
@@ -72,6 +74,8 @@ def faults_of(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
     for position, (item, places) in enumerate(zip(inputs, groups)):
         opinion = witness.opinion(position)
         expected = expectation(opinion)
+        if expected is None and opinion.project is not None:
+            expected = corrected(item, opinion.project)
         if expected is None or not disagrees(item.autograd, expected, opinion, item.dtype):
             continue
         missing = not any(k in given for k in places)
@@ -83,7 +87,7 @@ def faults_of(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
 def alone(node: Node, grads: Sequence[Any]) -> dict[int, Any]:
     """What one node hands to each of its inputs, by position; None and missing entries mean no gradient."""
     with recording(False):
-        return {index: g for index, g in node.backward(list(grads), Pass([], own=True)) if g is not None}
+        return {index: g for index, g in placed(node, node.backward(list(grads), Pass([], own=True))) if g is not None}
 
 
 def signed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -98,6 +102,14 @@ def expectation(opinion: Opinion) -> np.ndarray | None:
     if symbolic is None:
         return slope
     return symbolic if slope is None else np.where(np.isfinite(symbolic), symbolic, slope)
+
+
+def corrected(item: Input, project: Project) -> np.ndarray:
+    """A gradient too large to be checked by element, with the elements that bisection found wrong put right."""
+    assert item.fixed is not None
+    projection = Projection(item.autograd, scales(np.asarray(item.fixed[0].value, dtype=float)), project)
+    projection.run()
+    return projection.given
 
 
 def disagrees(given: np.ndarray, expected: np.ndarray, opinion: Opinion, dtype: np.dtype) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.check.result import Note
 from gradcli.engine.backward import Pass
 from gradcli.engine.mode import recording
-from gradcli.engine.node import Node
+from gradcli.engine.node import Node, placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Record
 from gradcli.references.path import reachable
@@ -71,7 +71,7 @@ def first_broken(seeds: Sequence[tuple[Tensor, Any]]) -> tuple[Node, str] | None
             if grads is None:
                 continue
             sound = all(g is None or finite(g) for g in grads)
-            for index, g in node.backward(grads, sweep):
+            for index, g in placed(node, node.backward(grads, sweep)):
                 edge = node.edges[index]
                 if edge is None or g is None:
                     continue

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
+from gradcli.check.projection import Project
 from gradcli.check.target import Input, Term
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references import difference
 from gradcli.references.arbiter import arbitrate
 from gradcli.references.estimate import Estimate, NoAnswer
-from gradcli.references.numeric import numeric
+from gradcli.references.numeric import numeric, projected
 from gradcli.references.path import Path
 from gradcli.references.scalar import DIGITS
 from gradcli.references.symbolic import Exact
@@ -35,6 +38,8 @@ class Opinion:
     alternatives: list[np.ndarray]
     unsettled: np.ndarray | None = None
     """Elements whose symbolic value still changes between 50 and 100 digits: nobody knows their derivative."""
+    project: Project | None = None
+    """Derivatives along directions, where the input is too large for differences by element."""
     kinked: list[Record] = field(default_factory=list)
     kinks_in_functions: bool = False
     why_no_symbolic: str = ""
@@ -112,16 +117,11 @@ class Witness:
         return disagree if disagree.any() else None
 
     def difference(self, position: int) -> Estimate:
-        """The finite-difference opinion on an input: the sum over its terms. Raises NoAnswer."""
+        """The finite-difference opinion on an input: the sum over its terms."""
         item = self.inputs[position]
         given = np.asarray(item.autograd if item.claimed is None else item.claimed)
         value, error, evaluations = np.zeros(np.shape(item.autograd)), np.zeros(np.shape(item.autograd)), 0
-        for term in item.terms:
-            if term.record is None or not self.records(term)[position]:
-                continue
-            path = Path(term.record, [self.records(term)[position]])
-            if difference.work(path) > DIFFERENCE_WORK:
-                raise NoAnswer(f"{item.shape} elements of a program of this size are too many")
+        for term, path in self.paths(position):
             part = numeric(path, term.weights, given)
             value, error = value + part.value, error + part.error
             evaluations += part.evaluations
@@ -129,21 +129,33 @@ class Witness:
             value = value + item.constant
         return Estimate(np.array(value), np.array(error), "full", evaluations)
 
+    def paths(self, position: int) -> list[tuple[Term, Path]]:
+        """The path from an input to each term that depends on it."""
+        moved = [(t, self.records(t)[position]) for t in self.inputs[position].terms if t.record is not None]
+        return [(term, Path(term.record, [records])) for term, records in moved if records and term.record is not None]
+
+    def work(self, position: int) -> int:
+        return sum(difference.work(path) for _, path in self.paths(position))
+
+    def project(self, position: int, direction: np.ndarray) -> tuple[float, float]:
+        """The derivative of all terms along a direction of an input's space, and its error bar."""
+        found = [projected(path, term.weights, direction) for term, path in self.paths(position) if term.weights is not None]
+        constant = self.inputs[position].constant
+        fixed = 0.0 if constant is None else float((constant * direction).sum())
+        return sum((value for value, _ in found), fixed), sum(bar for _, bar in found)
+
     def refine(self, position: int, estimate: Estimate, elements: np.ndarray) -> None:
         """Sharpen the difference opinion on some (flat) elements by the full ladder; for one term only, sums keep theirs."""
         item = self.inputs[position]
-        terms = [t for t in item.terms if t.record is not None and self.records(t)[position]]
-        if len(terms) != 1 or item.constant is not None:
+        paths = self.paths(position)
+        if len(paths) != 1 or item.constant is not None:
             return
-        term = terms[0]
-        assert term.record is not None
+        term, path = paths[0]
         noise = 0.0
         if term.weights is not None:
-            try:
+            with contextlib.suppress(NoAnswer):
                 noise = self.replay(term).noise(term.weights)
-            except NoAnswer:
-                noise = 0.0
-        difference.refined(estimate, Path(term.record, [self.records(term)[position]]), term.weights, elements, noise)
+        difference.refined(estimate, path, term.weights, elements, noise)
 
     def opinion(self, position: int) -> Opinion:
         """Everything the references say about an input, each with its reason where it is silent."""
@@ -159,19 +171,21 @@ class Witness:
             unsettled = self.settle(position, found.value, gross)
         except NoAnswer as silent:
             why_symbolic = str(silent)
-        try:
+        project: Project | None = None
+        if self.work(position) <= DIFFERENCE_WORK:
             slopes = self.difference(position)
-        except NoAnswer as silent:
-            why_difference = str(silent)
+        elif all(term.weights is not None for term in item.terms):
+            project = partial(self.project, position)
+        else:
+            why_difference = "the Jacobian has too many elements"
         kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
         inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
-        return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference)
+        return Opinion(found, slopes, gross, others, unsettled, project, kinked, inside, why_symbolic, why_difference)
 
     def arbitrate(self, position: int, elements: np.ndarray) -> np.ndarray:
         """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""
         item = self.inputs[position]
         answer = np.zeros(len(elements))
-        for term in item.terms:
-            if term.record is not None and self.records(term)[position]:
-                answer = answer + arbitrate(Path(term.record, [self.records(term)[position]]), term.weights, elements)
+        for term, path in self.paths(position):
+            answer = answer + arbitrate(path, term.weights, elements)
         return answer if item.constant is None else answer + item.constant.reshape(-1)[elements]

@@ -14,6 +14,8 @@ class CheckOptions:
 
     `output`, `wrt`, `grad_outputs` and `order` replace the targets of the files; `set` holds (name, expression)
     pairs that replace the values of leaves. `symbolic_budget` bounds the scalar operations of the symbolic reference.
+    `rtol`, `atol` and `max_ulps` allow more than rounding; `fail_on` holds verdicts that count as failures besides
+    "fail" and a NaN where the derivative exists, `strict` all of them. `method` asks one reference alone.
     """
 
     output: str | None = None
@@ -25,3 +27,13 @@ class CheckOptions:
     strict: bool = False
     limits: Limits = field(default_factory=Limits)
     symbolic_budget: int = BUDGET
+    rtol: float = 0.0
+    atol: float = 0.0
+    max_ulps: float | None = None
+    fail_on: frozenset[str] = frozenset()
+    method: str = "all"
+    points: int = 1
+
+    def fails(self, verdict: str) -> bool:
+        """Whether a verdict counts as a failure by option."""
+        return verdict != "pass" and (self.strict or verdict in self.fail_on)

@@ -147,6 +147,20 @@ def ladder(program: Program, elements: np.ndarray, steps: Sequence[float], size:
     return np.where(np.isfinite(best[1]), best[0], np.nan), best[1]
 
 
+def along(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
+    """The derivative of the weighted output along one direction of the input's space, and its error bar, by the full ladder.
+
+    The direction should be of the size of the point, element by element: steps are relative to it.
+    """
+    program = Program(path, weights)
+    rows = np.array([sign * s for sign in (1.0, -1.0) for s in LADDER])
+    out = np.concatenate([program.values(rows[r].reshape(-1, *(1,) * direction.ndim) * direction) for r in chunks(program, len(rows))])
+    plus, minus = out[: len(LADDER)], out[len(LADDER) :]
+    quotients = [program.slopes(plus[k : k + 1], minus[k : k + 1], np.array([2 * s])) for k, s in enumerate(LADDER)]
+    value, error = extrapolate(quotients, LADDER, order=2)
+    return float(value[0]), float(error[0])
+
+
 def evaluate(program: Program, elements: np.ndarray, size: np.ndarray, steps: Sequence[float]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The output with each element moved alone by each relative step: for each step (elements, *output shape); and how far it moved.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradcli.references import difference
-from gradcli.references.complex_step import analytic, complex_step
+from gradcli.references.complex_step import STEP, along, analytic, complex_step
 from gradcli.references.difference import Program
 from gradcli.references.estimate import Estimate
 from gradcli.references.path import Path
@@ -32,3 +32,14 @@ def numeric(path: Path, weights: np.ndarray | None, given: np.ndarray) -> Estima
         value[..., open_], error[..., open_] = rest.value, rest.error
         evaluations += rest.evaluations
     return Estimate(value.reshape(shape), error.reshape(shape), "full", evaluations)
+
+
+def projected(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
+    """The derivative along one direction and its error bar: a complex step where possible, else real ones."""
+    program = Program(path, weights)
+    if analytic(program):
+        size = np.array([STEP])
+        found = along(program, (1j * STEP * direction).reshape(1, -1), size)
+        if found is not None:
+            return float(found[0][0]), float(found[1][0])
+    return difference.along(path, weights, direction)

@@ -37,9 +37,11 @@ class Exact:
         self.live: set[int] = set()
         self.found: dict[int | None, list[tuple[np.ndarray, np.ndarray]]] = {}
         self.beyond: dict[int | None, list[list[np.ndarray]]] = {}
+        if sum(np.size(r.value) for r in path.steps) > budget:
+            raise NoAnswer(f"more than {budget} scalar operations")
         with mpmath.workdps(digits):
-            self.variables = [[lift(as_float(r.value), self.tape) for r in records] for records in path.inputs]
             try:
+                self.variables = [[lift(as_float(r.value), self.tape) for r in records] for records in path.inputs]
                 self.output = np.asarray(path.replay(self.variables, self.step, as_float), dtype=object)
             except BudgetExceeded:
                 raise NoAnswer(f"more than {budget} scalar operations") from None
