@@ -90,7 +90,7 @@ def zero(tensor: Tensor) -> Tensor:
 
 
 def fill(tensor: Tensor, value: Any) -> Tensor:
-    return inplace(Fill(form=2 if isinstance(value, Tensor) else 1), tensor, value)
+    return inplace(Fill(form=3 if isinstance(value, Tensor) else 2), tensor, value)
 
 
 def copy(tensor: Tensor, src: Any, non_blocking: bool = False) -> Tensor:

@@ -24,6 +24,8 @@ from gradcli.ops import (
     classification,
     combining,
     comparison,
+    complex,
+    complexes,
     conjugate,
     convolution,
     determinant,
@@ -33,6 +35,7 @@ from gradcli.ops import (
     error,
     exponential,
     extreme,
+    fourier,
     gamma,
     gathering,
     gating,
@@ -77,12 +80,13 @@ FAMILIES: tuple[Any, ...] = (
     arithmetic, comparison, structure, where, exponential, trigonometric, hyperbolic, rounding, bounds,
     combining, error, gamma, bessel, sinc, activation, gating,
     matmul, conjugate, softmax, loss, classification,
+    complex, fourier,
     convolution, pooling, normalization, resampling, attention,
     binary, margin, distance,
     pseudoinverse, lu, matrix_function,
     products, einsum, solve, determinant, cholesky, orthogonal,
     shape, reduction, extreme, indexing, joining, splitting, scan,
-    diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running,
+    diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running, complexes,
 )  # fmt: skip
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "input": "x", "self": "x", "other": "y", "a": "x", "axes": "dims", "ddof": "correction"}

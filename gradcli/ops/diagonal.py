@@ -193,7 +193,7 @@ def triu(x: Any, diagonal: int = 0) -> Any:
 
 def trace(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
     """The sum of the diagonal of a matrix; NumPy's offset and axes work too."""
-    if x.ndim == 2 and not offset:
+    if x.ndim < 3 and not offset:
         return Trace()(x)
     return Sum(dim=(-1,))(diagonal(x, offset, axis1, axis2))
 

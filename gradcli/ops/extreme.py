@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,10 @@ class Amax(Reduction):
         return total(np.where(mask, x, 0), axis=self.dim, keepdims=self.keepdim) / count
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
+        """Where the result is NaN nothing is equal to it, and g / 0 * 0 is NaN everywhere, as in PyTorch."""
         ties = x == self.spread(out, x.shape)
         count = To(dtype=g.dtype)(Sum(dim=self.dim, keepdim=self.keepdim)(ties))
-        return where(ties, self.spread(g / count, x.shape), 0.0)
+        return self.spread(g / count, x.shape) * To(dtype=g.dtype)(ties)
 
     def kinks(self, x: Value) -> Value | None:
         """How far the second is from the first."""
@@ -62,15 +63,25 @@ class Amin(Amax):
 
 
 class MaxAll(Amax):
-    """The largest of all elements. Elements that tie share the gradient equally, as PyTorch."""
+    """The largest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch."""
 
     node = "MaxBackward1"
 
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
+        ties = (x == out) | ((x != x) & (out != out))
+        return where(ties, g / To(dtype=g.dtype)(Sum()(ties)), 0.0)
 
-class MinAll(Amin):
-    """The smallest of all elements. Elements that tie share the gradient equally, as PyTorch."""
+    @classmethod
+    def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
+        yield {}, (2, 3)
+        yield {}, ()
+
+
+class MinAll(MaxAll):
+    """The smallest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch."""
 
     node = "MinBackward1"
+    lowest = True
 
 
 class TakeAlong(Operation):
@@ -224,6 +235,8 @@ def need_elements(name: str, x: Any, dim: Any) -> None:
     """An extreme of nothing does not exist (IndexError along an axis, RuntimeError of all, as PyTorch)."""
     if 0 not in x.shape:
         return
+    if dim is None and name.startswith("arg"):
+        raise RangeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     if dim is None:
         raise ShapeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
@@ -253,7 +266,8 @@ def _extreme(name: str, whole: type[Operation], along: type[Operation], x: Any, 
         return whole()(x)
     d = one_dim(dim, x.ndim)
     if x.ndim == 0:
-        return ValuesIndices(whole()(x), Argmax()(x))
+        values, indices = along(dim=d)(reshape(x, 1))
+        return ValuesIndices(values, indices)
     return ValuesIndices(*along(dim=d, keepdim=keepdim)(x))
 
 

@@ -80,7 +80,16 @@ class Placed(Structural, abstract=True):
 
 
 class Scatter(Placed):
-    """out[i, index[i, j]] = src[i, j] (dim = 1). Where places repeat the last wins, and each gets a gradient, as PyTorch."""
+    """out[i, index[i, j]] = src[i, j] (dim = 1). Where places repeat the last wins, and each gets a gradient, as PyTorch.
+
+    `form` numbers PyTorch's spellings: a tensor, a number.
+    """
+
+    form: int = 0
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = f"ScatterBackward{self.form}"
 
     def write(self, out: Value, places: tuple[Any, ...], src: Value) -> None:
         out[places] = src
@@ -123,11 +132,11 @@ def check_index(name: str, x: Any, dim: int, index: Any, src: Any = None, *, exa
     if not hasattr(value, "dtype"):
         raise ArgumentError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if value.dtype.kind not in "iu":
-        raise DtypeError(f"{name}(): Expected dtype int64 for index", hint="make it an integer tensor: .long()")
+        raise DtypeError(f"{name}(): Expected dtype int32/int64 for index", hint="make it an integer tensor: .long()")
     if max(value.ndim, 1) != max(x.ndim, 1):
         raise ShapeError(
-            f"Index tensor must have the same number of dimensions as {'self' if src is not None else 'input'} tensor: "
-            f"index has shape {list(value.shape)}, the tensor {list(x.shape)}"
+            f"Index tensor must have the same number of dimensions as {'self' if src is not None else 'input'} tensor",
+            hint=f"the index has shape {list(value.shape)}, the tensor {list(x.shape)}",
         )
     size = x.shape[dim] if x.ndim else 1
     for k in range(-value.ndim, 0):
@@ -170,7 +179,7 @@ def take_along_dim(x: Any, indices: Any, dim: Any = None) -> Any:
     wide = tuple(indices.shape[axis] if k - x.ndim == axis else n for k, n in enumerate(shape))
     index = np.broadcast_to(raw(indices), wide)
     index = np.where(index < 0, index + x.shape[axis], index)
-    return gather(x if x.shape == tuple(shape) else Expand(shape=tuple(shape))(x), dim, index)
+    return gather(Expand(shape=tuple(shape))(x), dim, index)
 
 
 OPERATIONS = (Gather, Scatter, ScatterAdd)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.errors import DataError, RangeError, ShapeError
+from gradcli.errors import ArgumentError, DataError, RangeError, ShapeError
 from gradcli.ops.axes import integer, one_dim, raw
 from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.shape import Alias, Unsqueeze
@@ -228,7 +228,7 @@ def route(x: Any, index: Any, *, alone: bool = True) -> Route:
 
     Raises IndexError, TypeError or ValueError with PyTorch's texts.
     """
-    items = list(index) if isinstance(index, tuple) else [index]
+    items = list(index) if isinstance(index, tuple) or _several(index) else [index]
     consumed = sum(_axes_of(item) for item in items)
     if consumed > x.ndim:
         if x.ndim == 0:
@@ -237,8 +237,6 @@ def route(x: Any, index: Any, *, alone: bool = True) -> Route:
                 "to convert a 0-dim tensor to a number"
             )
         raise RangeError(f"too many indices for tensor of dimension {x.ndim}")
-    if sum(item is Ellipsis for item in items) > 1:
-        raise RangeError("an index can only have a single ellipsis ('...')")
     single = alone and len(items) == 1
     axis = 0
     arrays: dict[int, Any] = {}
@@ -252,7 +250,7 @@ def route(x: Any, index: Any, *, alone: bool = True) -> Route:
             x = _sliced(x, axis, item, single)
             axis += 1
         elif _is_int(item):
-            x = select(x, axis, integer(item))
+            x = _selected(x, axis, integer(item))
         else:
             item = np.asarray(item) if isinstance(item, (bool, np.bool_)) else _array(item)
             if item.ndim == 0:
@@ -279,6 +277,13 @@ def stack_indices(arrays: dict[int, Any]) -> tuple[list[int], Any]:
     return list(single), np.stack(np.broadcast_arrays(*single.values()))
 
 
+def _several(index: Any) -> bool:
+    """A list that holds more than numbers counts as a tuple: x[[[0, 1], [2, 3]]] is x[[0, 1], [2, 3]]."""
+    return isinstance(index, list) and any(
+        item is None or item is Ellipsis or isinstance(item, (list, tuple, slice)) or hasattr(item, "dtype") for item in index
+    )
+
+
 def _is_int(item: Any) -> bool:
     if isinstance(item, (bool, np.bool_)):
         return False
@@ -303,6 +308,8 @@ def _array(item: Any) -> Any:
         item = np.array(_plain(item))
         if item.size == 0:
             item = item.astype(np.int64)
+    if isinstance(item, str):
+        raise ArgumentError("new(): invalid data type 'str'", hint="index with integers, slices, masks, None or ...")
     if not hasattr(item, "dtype"):
         raise RangeError(
             f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(item).__name__})"
@@ -365,10 +372,16 @@ def select(x: Any, dim: int, index: int) -> Any:
     axis = one_dim(dim, x.ndim)
     if x.ndim == 0:
         raise RangeError("select() cannot be applied to a 0-dim tensor.")
+    if not -x.shape[axis] <= index < x.shape[axis]:
+        raise RangeError(f"select(): index {index} out of range for tensor of size {list(x.shape)} at dimension {axis + x.ndim}")
+    return _selected(x, axis + x.ndim, index)
+
+
+def _selected(x: Any, axis: int, index: int) -> Any:
     size = x.shape[axis]
     if not -size <= index < size:
-        raise RangeError(f"index {index} is out of bounds for dimension {axis + x.ndim} with size {size}")
-    return Select(dim=axis, index=index + size if index < 0 else index)(x)
+        raise RangeError(f"index {index} is out of bounds for dimension {axis} with size {size}")
+    return Select(dim=axis - x.ndim, index=index + size if index < 0 else index)(x)
 
 
 def narrow(x: Any, dim: int, start: Any, length: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import ArgumentError, ShapeError
+from gradcli.errors import ArgumentError, DataError, ShapeError
 from gradcli.ops.axes import leading, one_dim
 from gradcli.ops.indexing import Select, Slice
 from gradcli.ops.operation import Operation, Structural, Value
@@ -73,7 +73,9 @@ def sequence(name: str, tensors: Any) -> list[Any]:
             text = f"expected Tensor as element {k} in argument 0, but got {type(item).__name__}"
             raise ArgumentError(text, hint="wrap numbers: torch.tensor(2.)")
     if not tensors:
-        raise ShapeError(f"{name}(): expected a non-empty list of Tensors")
+        if name == "stack":
+            raise ShapeError("stack expects a non-empty TensorList")
+        raise DataError(f"torch.{name}(): expected a non-empty list of Tensors")
     return list(tensors)
 
 
@@ -163,9 +165,10 @@ def atleast_3d(*tensors: Any) -> Any:
 
 
 class BlockDiag(Structural):
-    """Matrices along the diagonal of a larger one, zeros elsewhere: (n, m), (p, q) -> (n + p, m + q)."""
+    """Matrices (vectors as rows, numbers) along the diagonal of a larger one, zeros elsewhere: (n, m), (p, q) -> (n + p, m + q)."""
 
     def forward(self, *tensors: Value) -> Value:
+        tensors = tuple(np.atleast_2d(t) for t in tensors)
         rows = sum(t.shape[-2] for t in tensors)
         columns = sum(t.shape[-1] for t in tensors)
         out = np.zeros((*tensors[0].shape[:-2], rows, columns), np.result_type(*tensors))
@@ -174,16 +177,20 @@ class BlockDiag(Structural):
         return out
 
     def vjp_item(self, index: int, g: Value, shapes: tuple[tuple[int, ...], ...]) -> Value:
-        (i, j), shape = corners(shapes)[index], shapes[index]
+        wide = [(1,) * (2 - len(s)) + tuple(s) for s in shapes]
+        (i, j), shape = corners(wide)[index], wide[index]
         rows = Slice(dim=-2, start=i, stop=i + shape[-2], step=1)(g)
-        return Slice(dim=-1, start=j, stop=j + shape[-1], step=1)(rows)
+        return reshape(Slice(dim=-1, start=j, stop=j + shape[-1], step=1)(rows), shapes[index])
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        if any(np.ndim(a) - batched < 2 for a, batched in zip(args, lead)):
+            return super().batch(args, lead, decision)
         return self.forward(*leading(args, lead))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (rng.normal(size=(2, 2)), rng.normal(size=(1, 3)))
+        yield cls(), (rng.normal(size=(2,)), rng.normal(size=()))
 
 
 def corners(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
@@ -195,7 +202,10 @@ def corners(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
 
 def block_diag(*tensors: Any) -> Any:
     """Matrices along the diagonal of a larger one; vectors count as rows."""
-    return BlockDiag()(*[atleast(x, 2) for x in tensors])
+    for k, x in enumerate(tensors):
+        if x.ndim > 2:
+            raise ShapeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x.ndim} dimensions")
+    return BlockDiag()(*tensors)
 
 
 OPERATIONS = (Cat, Stack, BlockDiag)

@@ -21,7 +21,13 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
 
 class MaskedFill(Elementwise):
-    """value where the mask holds, x elsewhere. The mask is a constant."""
+    """value where the mask holds, x elsewhere. The mask is a constant. `form` numbers PyTorch's spellings: a number, a tensor."""
+
+    form: int = 0
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = f"MaskedFillBackward{self.form}"
 
     def forward(self, x: Value, mask: Value, value: Value) -> Value:
         shape = np.broadcast_shapes(np.shape(x), np.shape(mask))
@@ -103,21 +109,72 @@ class Embedding(Structural):
         yield cls(), (rng.normal(size=(4, 2)), np.array([[0, 3], [3, 1]]))
 
 
+class MaskedScatter(IndexPut):
+    """x with the elements of y, one after the other, where the mask holds."""
+
+
+class Put(Structural):
+    """x with the elements at `index`, counted in row-major order, replaced by (or increased by) those of `source`."""
+
+    accumulate: bool = False
+
+    def flat(self) -> IndexPut:
+        return IndexPut(axes=(-1,), accumulate=self.accumulate)
+
+    def forward(self, x: Value, index: Value, source: Value) -> Value:
+        return self.flat().forward(np.reshape(x, -1), np.reshape(source, -1), np.reshape(index, -1)).reshape(np.shape(x))
+
+    def vjp_x(self, g: Value, index: Value) -> Value:
+        return g if self.accumulate else reshape(self.flat()(reshape(g, -1), 0.0, np.reshape(raw(index), -1)), g.shape)
+
+    def vjp_source(self, g: Value, index: Value, source_shape: tuple[int, ...]) -> Value:
+        return reshape(Take()(g, index), source_shape)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (rng.normal(size=(2, 3)), np.array([0, 5]), rng.normal(size=(2,)))
+        yield cls(accumulate=True), (rng.normal(size=(2, 3)), np.array([[0, 0]]), rng.normal(size=(1, 2)))
+
+
+class SelectScatter(WriteWindow):
+    """x with y in place of its part at one index of an axis."""
+
+    node = "SelectScatterBackward0"
+
+
+class SliceScatter(WriteWindow):
+    """x with y in place of a slice of an axis."""
+
+    node = "SliceScatterBackward0"
+
+
+class DiagonalScatter(WriteWindow):
+    """x with y in place of a diagonal."""
+
+    node = "DiagonalScatterBackward0"
+
+
 def truth(name: str, mask: Any) -> Any:
     """A mask must be boolean."""
     if not hasattr(mask, "dtype") or mask.dtype.kind != "b":
-        raise DtypeError(f"{name} only supports boolean masks, but got mask with dtype {getattr(mask, 'dtype', type(mask).__name__)}")
+        raise DtypeError(f"{name} only supports boolean masks, but got mask with dtype {kind_name(mask)}")
     return mask
+
+
+def kind_name(mask: Any) -> str:
+    """What PyTorch calls the dtype in this message."""
+    name = str(getattr(mask, "dtype", type(mask).__name__))
+    return {"float64": "double", "float32": "float", "int64": "long int", "int32": "int"}.get(name, name)
 
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """x with one number where the mask holds."""
-    truth("masked_fill", mask)
+    truth("masked_fill_", mask)
     if np.ndim(raw(value)):
         raise ShapeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {np.ndim(raw(value))} dimension(s)."
         )
-    return MaskedFill()(x, mask, value)
+    return MaskedFill(form=int(hasattr(value, "dtype")))(x, mask, value)
 
 
 def common(x: Any, mask: Any) -> tuple[Any, Any]:
@@ -141,9 +198,9 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     x, mask = common(x, mask)
     count = int(np.count_nonzero(raw(mask)))
     if count > np.size(raw(source)):
-        raise ShapeError(f"masked_scatter: the mask takes {count} elements, source has only {np.size(raw(source))}")
+        raise ShapeError("Number of elements of source < number of ones in mask", hint=f"{count} wanted, {np.size(raw(source))} given")
     values = Slice(dim=-1, start=0, stop=count, step=1)(reshape(source, -1))
-    return IndexPut(axes=(-x.ndim,))(x, values, mask)
+    return MaskedScatter(axes=(-x.ndim,))(x, values, mask)
 
 
 def flat_index(x: Any, index: Any) -> Any:
@@ -167,8 +224,7 @@ def take(x: Any, index: Any, axis: Any = None) -> Any:
 
 def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """x with the elements at indices in row-major order replaced by, or increased by, those of source."""
-    flat = IndexPut(axes=(-1,), accumulate=accumulate)(reshape(x, -1), reshape(source, -1), np.reshape(raw(flat_index(x, index)), -1))
-    return reshape(flat, x.shape)
+    return Put(accumulate=accumulate)(x, flat_index(x, index), source)
 
 
 def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -184,7 +240,8 @@ def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
     size = x.shape[axis]
     if not -size <= index < size:
         raise RangeError(f"index {index} is out of bounds for dimension {axis + x.ndim} with size {size}")
-    return overwritten(x, src, Select(dim=axis, index=index % size), tuple(n for k, n in enumerate(x.shape) if k - x.ndim != axis))
+    rest = tuple(n for k, n in enumerate(x.shape) if k - x.ndim != axis)
+    return overwritten(SelectScatter, x, src, Select(dim=axis, index=index % size), rest)
 
 
 def slice_scatter(x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
@@ -194,22 +251,22 @@ def slice_scatter(x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = 
         raise DataError("slice step must be positive")
     first, last, _ = slice(start, end, step).indices(x.shape[axis])
     op = Slice(dim=axis, start=first, stop=max(first, last), step=step)
-    return overwritten(x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
+    return overwritten(SliceScatter, x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
 
 
 def diagonal_scatter(x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """x with src in place of a diagonal of two axes."""
     first, second = two_dims(x, dim1, dim2)
     op = Diagonal(offset=offset, dim1=first, dim2=second)
-    return overwritten(x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
+    return overwritten(DiagonalScatter, x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
 
 
-def overwritten(x: Any, src: Any, op: Operation, shape: tuple[int, ...]) -> Any:
+def overwritten(cls: type[WriteWindow], x: Any, src: Any, op: Operation, shape: tuple[int, ...]) -> Any:
     if tuple(src.shape) != tuple(shape):
         raise ShapeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(shape)}"
         )
-    return WriteWindow(chain=(op,))(x, src)
+    return cls(chain=(op,))(x, src)
 
 
 def embedding(x: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0) -> Any:
@@ -277,7 +334,9 @@ def one_hot(x: Any, num_classes: int = -1) -> Any:
     return OneHot(classes=count)(x)
 
 
-OPERATIONS = (MaskedFill, MaskedSelect, Take, Embedding, Nonzero, OneHot)
+OPERATIONS = (
+    MaskedFill, MaskedSelect, Take, Embedding, Nonzero, OneHot, MaskedScatter, Put, SelectScatter, SliceScatter, DiagonalScatter,
+)  # fmt: skip
 FUNCTIONS = (
     masked_fill, masked_select, masked_scatter, take, put, index_put, select_scatter, slice_scatter, diagonal_scatter, embedding, nonzero,
     one_hot,

@@ -16,13 +16,13 @@ from gradcli.ops.operation import Operation, Value
 from gradcli.ops.orthogonal import singular_values
 from gradcli.ops.reduction import NAMES, Examples, Reduction, Sum, cast, total
 from gradcli.ops.rounding import absolute, sgn
-from gradcli.ops.shape import movedim, reshape, unsqueeze
+from gradcli.ops.shape import movedim, unsqueeze
 from gradcli.ops.structure import SumTo, To
 from gradcli.ops.where import where
 
 
 class Logsumexp(Reduction):
-    """log(sum(exp(x_i))) along axes. Gradient exp(x - out), the softmax."""
+    """log(sum(exp(x_i))) along axes. Gradient exp(x - out), the softmax; NaN where all are -inf, as PyTorch."""
 
     def forward(self, x: Value) -> Value:
         top = np.max(x, axis=self.dim, keepdims=True) if np.size(x) else np.zeros(())
@@ -36,8 +36,7 @@ class Logsumexp(Reduction):
         return log(total(exp(x), axis=self.dim, keepdims=self.keepdim))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
-        finite = where(out == -np.inf, 0.0, out)
-        return self.spread(g, x.shape) * exp(x - self.spread(finite, x.shape))
+        return self.spread(g, x.shape) * exp(x - self.spread(out, x.shape))
 
 
 class LinalgVectorNorm(Reduction):
@@ -214,9 +213,8 @@ def matrix_norm(x: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         return vector_norm(x, 2, (row, column), keepdim)
     if ord in (1, -1, np.inf, -np.inf):
         first, second = (row, column) if abs(ord) == 1 else (column, row)
-        sums = vector_norm(x, 1, first, True)
-        out = (amax if ord > 0 else amin)(sums, second, True)
-        return out if keepdim else reshape(out, tuple(n for k, n in enumerate(x.shape) if k - x.ndim not in (row, column)))
+        sums = vector_norm(x, 1, first, keepdim)
+        return (amax if ord > 0 else amin)(sums, second + (not keepdim and second < first), keepdim)
     if ord not in (2, -2, "nuc"):
         raise ShapeError(f"linalg.matrix_norm: Order {ord} not supported.")
     values = singular_values(movedim(x, (row, column), (-2, -1)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import MissingRuleError, ShapeError
 from gradcli.ops.axes import sizes
-from gradcli.ops.indexing import Index, Slice
+from gradcli.ops.indexing import Slice, Unindex
 from gradcli.ops.operation import Operation, Structural, Value
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
@@ -47,56 +47,72 @@ class ConstantPadNd(Structural):
 
 
 class Taken(Operation, abstract=True):
-    """Base of what pads the axis `dim` with elements of x itself: takes them at the indices that `source` gives."""
+    """Base of what pads with elements of x itself: along each axis takes them at the indices that `source` gives.
 
-    dim: int
-    before: int
-    after: int
+    `pad` has a pair (before, after) for each axis, the last axis first.
+    """
 
-    def source(self, n: int) -> Any:
+    pad: tuple[int, ...]
+    node_name = ""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = self.node_name.format(len(self.pad) // 2)
+
+    def source(self, n: int, before: int, after: int) -> Any:
         raise NotImplementedError
 
+    def places(self, shape: Sequence[int]) -> list[tuple[int, Any]]:
+        """For each padded axis, counted from the end, the indices taken."""
+        pairs = zip(self.pad[::2], self.pad[1::2])
+        return [(-1 - k, self.source(shape[-1 - k], *pair)) for k, pair in enumerate(pairs) if pair != (0, 0)]
+
     def forward(self, x: Value) -> Value:
-        return np.take(x, self.source(x.shape[self.dim]), self.dim)
+        for axis, index in self.places(x.shape):
+            x = np.take(x, index, axis)
+        return x
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
-        op = Index(axes=(self.dim,))
-        return op.vjp_x(g, self.source(x_shape[self.dim]), x_shape)
+        shape = list(g.shape)
+        for axis, index in reversed(self.places(x_shape)):
+            shape[axis] = x_shape[axis]
+            g = Unindex(axes=(axis,), shape=tuple(shape))(g, index)
+        return g
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(dim=-1, before=2, after=1), (rng.normal(size=(2, 3)),)
-        yield cls(dim=-2, before=1, after=0), (rng.normal(size=(2, 3)),)
+        yield cls(pad=(2, 1)), (rng.normal(size=(2, 3)),)
+        yield cls(pad=(0, 2, 1, 0)), (rng.normal(size=(2, 3)),)
 
 
 class ReflectionPad(Taken):
-    """The axis continued as in a mirror that stands on the last element."""
+    """Each axis continued as in a mirror that stands on its last element."""
 
-    node = "ReflectionPad1DBackward0"
+    node_name = "ReflectionPad{}DBackward0"
 
-    def source(self, n: int) -> Any:
-        return (n - 1) - np.abs((n - 1) - np.abs(np.arange(-self.before, n + self.after)))
+    def source(self, n: int, before: int, after: int) -> Any:
+        return (n - 1) - np.abs((n - 1) - np.abs(np.arange(-before, n + after)))
 
 
 class ReplicationPad(Taken):
-    """The axis continued by its first and last element."""
+    """Each axis continued by its first and last element."""
 
-    node = "ReplicationPad1DBackward0"
+    node_name = "ReplicationPad{}DBackward0"
 
-    def source(self, n: int) -> Any:
-        return np.clip(np.arange(-self.before, n + self.after), 0, n - 1)
+    def source(self, n: int, before: int, after: int) -> Any:
+        return np.clip(np.arange(-before, n + after), 0, n - 1)
 
 
 class CircularPad(Taken):
-    """The axis continued from its other end."""
+    """Each axis continued from its other end."""
 
-    node = "CopySlices"
+    node_name = "CopySlices"
 
-    def source(self, n: int) -> Any:
-        return np.arange(-self.before, n + self.after) % n
+    def source(self, n: int, before: int, after: int) -> Any:
+        return np.arange(-before, n + after) % n
 
 
 MODES: dict[str, type[Taken]] = {"reflect": ReflectionPad, "replicate": ReplicationPad, "circular": CircularPad}
@@ -130,9 +146,7 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             raise ShapeError("Padding value causes wrapping around more than once.")
         if before < 0 or after < 0:
             x = Slice(dim=-1 - k, start=max(-before, 0), stop=n - max(-after, 0), step=1)(x)
-        if before > 0 or after > 0:
-            x = MODES[mode](dim=-1 - k, before=max(before, 0), after=max(after, 0))(x)
-    return x
+    return MODES[mode](pad=tuple(max(n, 0) for n in amounts))(x)
 
 
 OPERATIONS = (ConstantPadNd, ReflectionPad, ReplicationPad, CircularPad)

@@ -9,11 +9,11 @@ import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import one_dim, raw
+from gradcli.ops.combining import lerp
 from gradcli.ops.extreme import TakeAlong
 from gradcli.ops.joining import Stack
 from gradcli.ops.ordering import Sort, vector
 from gradcli.ops.shape import Squeeze, reshape
-from gradcli.ops.where import where
 
 MODES = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -31,15 +31,15 @@ def weights(position: Any, interpolation: str) -> tuple[Any, Any, Any]:
     return low, high, np.asarray(fraction)[()]
 
 
-def one_quantile(ordered: Any, q: float, axis: int, interpolation: str, count: Any) -> Any:
-    """One quantile of what is sorted along `axis`, of which the first `count` elements are to be looked at."""
-    low, high, weight = weights(q * (np.maximum(count, 1) - 1), interpolation)
+def one_quantile(ordered: Any, q: float, axis: int, interpolation: str, count: Any, spoilt: Any) -> Any:
+    """One quantile of what is sorted along `axis`, of which the first `count` elements count; the last one, NaN, where `spoilt`."""
+    low, high, weight = weights(np.where(spoilt, ordered.shape[axis] - 1.0, q * (np.maximum(count, 1) - 1)), interpolation)
     shape = tuple(1 if k - ordered.ndim == axis else n for k, n in enumerate(ordered.shape))
     take = TakeAlong(dim=axis)
     first = take(ordered, np.broadcast_to(low, shape))
-    if not np.any(weight):
-        return first
-    return first + (take(ordered, np.broadcast_to(high, shape)) - first) * weight
+    if interpolation in ("lower", "higher", "nearest"):
+        return take(ordered, np.broadcast_to(np.where(weight > 0, high, low), shape))
+    return lerp(first, take(ordered, np.broadcast_to(high, shape)), np.array(np.broadcast_to(weight, shape), ordered.dtype))
 
 
 def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
@@ -52,7 +52,8 @@ def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation:
     if points.ndim > 1 or points.size == 0:
         raise ShapeError(f"{name}() q must be a scalar or 1D tensor")
     if not all(0 <= p <= 1 for p in points.reshape(-1).tolist()):
-        raise ShapeError(f"{name}() q values must be in the range [0, 1]")
+        which = "q values must be in the range [0, 1]" if points.ndim else f"q must be in the range [0, 1] but got {points}"
+        raise ShapeError(f"{name}() {which}")
     if math.prod(x.shape) == 0:
         raise ShapeError(f"{name}() input tensor must be non-empty")
     shape = x.shape
@@ -62,11 +63,10 @@ def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation:
     missing = np.asarray(values != values, dtype=bool)
     count = np.add.reduce(~missing, axis=axis, keepdims=True, dtype=np.int64) if skip_nan else values.shape[axis]
     ordered = Sort(dim=axis)(flat)[0]
-    results = [one_quantile(ordered, float(p), axis, interpolation, count) for p in points.reshape(-1)]
-    if not skip_nan and missing.any():
-        results = [where(missing.any(axis, keepdims=True), np.nan, r) for r in results]
+    spoilt = missing.any(axis, keepdims=True) & (not skip_nan)
+    results = [one_quantile(ordered, float(p), axis, interpolation, count, spoilt) for p in points.reshape(-1)]
     if not keepdim:
-        results = [Squeeze(dim=(axis,))(r) if x.ndim else reshape(r, ()) for r in results]
+        results = [Squeeze(dim=(axis,), form=4)(r) for r in results]
     elif dim is None:
         results = [reshape(r, (1,) * len(shape)) for r in results]
     return results[0] if points.ndim == 0 else Stack(dim=-1 - results[0].ndim)(*results)

@@ -11,33 +11,36 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import integer, many_dims, one_dim, raw, sizes
-from gradcli.ops.indexing import Index
 from gradcli.ops.joining import sequence, stack
+from gradcli.ops.masking import MaskedSelect
 from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.reduction import Sum
 from gradcli.ops.scan import Flip
-from gradcli.ops.shape import Clone, UnsafeView, ViewAs, expand, reshape, transpose, unsqueeze, view
+from gradcli.ops.scattering import IndexSelect
+from gradcli.ops.shape import Clone, UnsafeView, ViewAs, expand, reshape, unsqueeze, view
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
 
 class Roll(Structural):
-    """Elements moved by `shifts` along the axes `dims`; what leaves at the end enters in front."""
+    """Elements moved by `shifts` along the axes `dims`, without any in row-major order of all; what leaves at the end enters in front."""
 
     shifts: tuple[int, ...]
     dims: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:
-        return np.roll(x, self.shifts, self.dims)
+        return np.roll(x, self.shifts, self.dims) if self.dims else np.roll(x, self.shifts[0])
 
     def vjp_x(self, g: Value) -> Value:
         return Roll(shifts=tuple(-s for s in self.shifts), dims=self.dims)(g)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.forward(args[0])
+        (x,) = args
+        return self.forward(x) if self.dims else np.roll(x.reshape(len(x), -1), self.shifts[0], -1).reshape(x.shape)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(shifts=(1,), dims=()), (rng.normal(size=(2, 3)),)
         yield cls(shifts=(1,), dims=(-1,)), (rng.normal(size=(2, 3)),)
         yield cls(shifts=(-1, 2), dims=(-2, -1)), (rng.normal(size=(2, 3)),)
 
@@ -176,9 +179,9 @@ def flipud(x: Any) -> Any:
 
 def roll(x: Any, shifts: Any, dims: Any = None) -> Any:
     """Elements moved along axes, those that leave entering at the other end; without axes in row-major order of all."""
-    if dims is None:
-        return reshape(roll(reshape(x, -1), shifts, 0), x.shape)
     moves = sizes((shifts,)) if isinstance(shifts, (tuple, list)) else (integer(shifts),)
+    if dims is None or dims == ():
+        return Roll(shifts=moves, dims=())(x)
     axes = tuple(one_dim(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,)))
     if len(moves) != len(axes):
         raise ShapeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}")
@@ -222,7 +225,7 @@ def repeat_interleave(x: Any, repeats: Any, dim: Any = None) -> Any:
         raise ShapeError("repeats must have the same size as input along dim")
     if counts.min() < 0:
         raise ShapeError("repeats can not be negative")
-    return Index(axes=(axis,))(x, np.repeat(np.arange(counts.size), counts))
+    return IndexSelect(dim=axis)(x, np.repeat(np.arange(counts.size), counts))
 
 
 def unfold(x: Any, dimension: int, size: int, step: int) -> Any:
@@ -274,7 +277,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     shape = tuple(math.prod(x.shape) for x in items)
     grids = [expand(view(x, [n if j == k else 1 for j, n in enumerate(shape)]), shape) for k, x in enumerate(items)]
     if swap:
-        grids = [transpose(g, 0, 1) for g in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 
@@ -294,9 +296,12 @@ def combinations(x: Any, r: int = 2, with_replacement: bool = False) -> Any:
         raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
     if r < 0:
         raise ShapeError(f"Expect a non-negative number, but got {r}")
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(choose(range(x.shape[0]), r)), dtype=np.int64).reshape(-1, r)
-    return Index(axes=(-1,))(x, rows)
+    if r == 0:
+        return x[:0]
+    places = np.indices((x.shape[0],) * r)
+    later = np.greater_equal if with_replacement else np.greater
+    mask = np.all([later(b, a) for a, b in itertools.pairwise(places)], axis=0) if r > 1 else np.ones(x.shape, dtype=bool)
+    return stack([MaskedSelect()(grid, mask) for grid in meshgrid(*[x] * r)], 1)
 
 
 OPERATIONS = (Roll, Rot90, Repeat, Unfold, AsStrided, Gathering)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError
-from gradcli.ops.axes import kept, many_dims, one_dim
+from gradcli.ops.axes import kept, many_dims
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.scan import product_of_others
 from gradcli.ops.shape import ViewAs, reshape
@@ -281,16 +281,16 @@ def nanmean(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -
 
 
 def prod(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    """The product of all elements, or along the axis `dim`."""
+    """The product of all elements, or along `dim`; several axes as in NumPy."""
     x = cast(x, dtype)
     if dim is None:
         return Prod(keepdim=keepdim)(x)
-    for d in sorted(many_dims(dim, x.ndim)):
-        x = Prod(dim=(d,), keepdim=True)(x) if isinstance(dim, (tuple, list)) else Prod(dim=(one_dim(d, x.ndim),), keepdim=keepdim)(x)
-    if isinstance(dim, (tuple, list)) and not keepdim:
-        done = {d + x.ndim for d in many_dims(dim, x.ndim)}
-        x = reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in done))
-    return Prod(dim=(), keepdim=keepdim)(x) if x.ndim == 0 and not many_dims(dim, x.ndim) else x
+    if not isinstance(dim, (tuple, list)):
+        return Prod(dim=many_dims(dim, x.ndim), keepdim=keepdim)(x)
+    dims = many_dims(dim, x.ndim)
+    for d in dims:
+        x = Prod(dim=(d,), keepdim=True)(x)
+    return x if keepdim else reshape(x, tuple(n for k, n in enumerate(x.shape) if k - x.ndim not in dims))
 
 
 def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.arithmetic import Mul, log
+from gradcli.ops.arithmetic import Div, Mul, log
 from gradcli.ops.axes import one_dim, raw
 from gradcli.ops.exponential import exp
 from gradcli.ops.extreme import PutAlong
@@ -83,7 +83,14 @@ class MulNumber(Mul):
     node = "MulBackward1"
 
 
+class DivNumber(Div):
+    """x divided by a number, in the functions that PyTorch writes so."""
+
+    node = "DivBackward1"
+
+
 scaled: Operation = MulNumber()
+divided: Operation = DivNumber()
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:
@@ -132,7 +139,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     axis = one_dim(dim, y.ndim)
     if x is not None:
         after, before = ends(y, axis)
-        return Sum(dim=(axis,))(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)) / 2.0
+        return divided(Sum(dim=(axis,))(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)), 2.0)
     n = y.shape[axis]
     if n < 2:
         return Sum(dim=(axis,))(y) * 0.0
@@ -145,7 +152,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
     axis = one_dim(dim, y.ndim)
     after, before = ends(y, axis)
     if x is not None:
-        return Cumsum(dim=axis)(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)) / 2.0
+        return divided(Cumsum(dim=axis)(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)), 2.0)
     return Cumsum(dim=axis)(scaled(before + after, (1.0 if dx is None else dx) / 2.0))
 
 
@@ -164,9 +171,11 @@ def gradient(x: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) 
 def slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
     """The derivative along one axis."""
     n = x.shape[axis]
+    if n > edge_order and not np.ndim(raw(step)):
+        return even_slope(x, axis, float(raw(step)), edge_order)
     if n <= edge_order:
         raise ShapeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    gaps = diff(step) if np.ndim(raw(step)) else np.full(n - 1, float(raw(step)))
+    gaps = diff(step)
     gap = [select(gaps, 0, k) for k in range(n - 1)] if hasattr(gaps, "value") else list(gaps)
 
     def at(k: int) -> Any:
@@ -190,11 +199,27 @@ def slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
     return Cat(dim=axis)(left, inner, right)
 
 
+def even_slope(x: Any, axis: int, h: float, edge_order: int) -> Any:
+    """The derivative along one axis of values `h` apart."""
+    n = x.shape[axis]
+
+    def at(k: int, length: int = 1) -> Any:
+        return narrow(x, axis, k % n, length)
+
+    if edge_order == 1:
+        left, right = divided(at(1) - at(0), h), divided(at(-1) - at(-2), h)
+    else:
+        left = divided(scaled(at(0), -1.5) + scaled(at(1), 2.0) - scaled(at(2), 0.5), h)
+        right = divided(scaled(at(-1), 1.5) - scaled(at(-2), 2.0) + scaled(at(-3), 0.5), h)
+    middle = [divided(at(2, n - 2) - at(0, n - 2), 2 * h)] if n > 2 else []
+    return Cat(dim=axis)(left, *middle, right)
+
+
 def wide_axis(x: Any, axis: int) -> int:
     """The axis along which the points of `spacing_along` lie."""
     return axis if x.ndim > 1 else -1
 
 
-OPERATIONS = (Logcumsumexp, Cummax, Cummin, MulNumber)
+OPERATIONS = (Logcumsumexp, Cummax, Cummin, MulNumber, DivNumber)
 FUNCTIONS = (logcumsumexp, cummax, cummin, diff, trapezoid, cumulative_trapezoid, gradient)
 SPELLINGS = {"trapz": trapezoid}

@@ -17,35 +17,55 @@ from gradcli.ops.where import where
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
-REDUCTIONS: dict[str, Any] = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+REDUCTIONS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 STARTS = {"prod": 1.0, "amax": -np.inf, "amin": np.inf, "sum": 0.0, "mean": 0.0}
 
 
 class ScatterReduce(Operation):
-    """x with `src` multiplied into (or the largest, the smallest taken at) the places `index` along `dim`.
+    """x with `src` combined into the places `index` along `dim`: added, averaged, multiplied, the largest or the smallest.
 
-    Elements that tie for an extreme share the gradient equally, as PyTorch.
+    Without `include_self` what x has at those places does not count. Elements that tie for an extreme share the
+    gradient equally, as PyTorch.
     """
 
     dim: int
     reduce: str
+    include_self: bool = True
+
+    def hits(self, x: Value, index: Value) -> Value:
+        """How many elements of src fall on each place."""
+        return ScatterAdd(dim=self.dim)(np.zeros(x.shape), raw(index), np.ones(np.shape(index)))
+
+    def start(self, x: Value, index: Value) -> Value:
+        return x if self.include_self else where(self.hits(x, index) > 0, STARTS[self.reduce], x)
+
+    def counts(self, x: Value, index: Value) -> Value:
+        hits = self.hits(x, index)
+        return np.where(hits > 0, hits + self.include_self, 1.0).astype(None if x.dtype.kind == "O" else x.dtype)
 
     def forward(self, x: Value, index: Value, src: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, src), subok=True)
+        out = np.array(self.start(x, index), dtype=np.result_type(x, src), subok=True)
         REDUCTIONS[self.reduce].at(out, along(index, self.dim), src[tuple(slice(n) for n in index.shape)])
-        return out
+        return out / self.counts(x, index) if self.reduce == "mean" else out
 
     def vjp_x(self, g: Value, x: Value, index: Value, src: Value, out: Value) -> Value:
+        begin = self.start(x, index)
         if self.reduce == "prod":
-            return g * self.others(x, x, index, src, out, Expand(shape=tuple(x.shape)))
-        return where(x == out, g / self.ties(x, index, src, out), 0.0)
+            part = g * self.others(begin, begin, index, src, Expand(shape=tuple(x.shape)))
+        elif self.reduce in ("amax", "amin"):
+            part = where(begin == out, g / self.ties(begin, index, src, out), 0.0)
+        else:
+            part = g / self.counts(x, index) if self.reduce == "mean" else g
+        return part if self.include_self else where(self.hits(x, index) > 0, 0.0, part)
 
     def vjp_src(self, g: Value, x: Value, index: Value, src: Value, out: Value) -> Value:
-        take, used = Gather(dim=self.dim), first(src, index.shape)
+        take, used, begin = Gather(dim=self.dim), first(src, index.shape), self.start(x, index)
         if self.reduce == "prod":
-            part = take(g, index) * self.others(used, x, index, src, out, lambda v: take(v, index))
+            part = take(g, index) * self.others(used, begin, index, src, lambda v: take(v, index))
+        elif self.reduce in ("amax", "amin"):
+            part = where(used == take(out, index), take(g / self.ties(begin, index, src, out), index), 0.0)
         else:
-            part = where(used == take(out, index), take(g / self.ties(x, index, src, out), index), 0.0)
+            part = take(g / self.counts(x, index) if self.reduce == "mean" else g, index)
         return widened(part, src.shape)
 
     def ties(self, x: Value, index: Value, src: Value, out: Value) -> Value:
@@ -53,11 +73,11 @@ class ScatterReduce(Operation):
         same = raw(first(src, index.shape)) == Gather(dim=self.dim)(raw(out), index)
         return ScatterAdd(dim=self.dim)(np.asarray(raw(x) == raw(out), x.dtype), index, np.asarray(same, x.dtype))
 
-    def others(self, v: Value, x: Value, index: Value, src: Value, out: Value, show: Any) -> Value:
+    def others(self, v: Value, x: Value, index: Value, src: Value, show: Any) -> Value:
         """For each element of v the product of the others at its place."""
         used = first(src, index.shape)
         zeros = ScatterAdd(dim=self.dim)(np.asarray(raw(x) == 0, x.dtype), index, np.asarray(raw(used) == 0, x.dtype))
-        product = self(where(x == 0, 1.0, x), index, where(used == 0, 1.0, used))
+        product = ScatterReduce(dim=self.dim, reduce="prod")(where(x == 0, 1.0, x), index, where(used == 0, 1.0, used))
         left = show(zeros) - np.asarray(raw(v) == 0, x.dtype)
         return where(left > 0, 0.0, show(product) / where(v == 0, 1.0, v))
 
@@ -67,7 +87,13 @@ class ScatterReduce(Operation):
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         for name in REDUCTIONS:
-            yield cls(dim=-1, reduce=name), (rng.normal(size=(2, 3)), np.array([[0, 0], [2, 1]]), rng.normal(size=(2, 2)))
+            for keep in (True, False):
+                arrays = rng.normal(size=(2, 3)), np.array([[0, 0], [2, 1]]), rng.normal(size=(2, 2))
+                yield cls(dim=-1, reduce=name, include_self=keep), arrays
+
+
+class IndexReduce(ScatterReduce):
+    """x with the parts of `src` combined into those at an index along `dim`, here repeated to the shape of src."""
 
 
 def first(src: Value, shape: tuple[int, ...]) -> Value:
@@ -142,9 +168,14 @@ class IndexCopy(IndexAdd):
 
 
 class IndexFill(Structural):
-    """x with the number `value` in its parts at `index` along `dim`."""
+    """x with the number `value` in its parts at `index` along `dim`. `form` numbers PyTorch's spellings: a number, a tensor."""
 
     dim: int
+    form: int = 0
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = f"IndexFillBackward{self.form}"
 
     def forward(self, x: Value, index: Value, value: Value) -> Value:
         out = np.array(x, dtype=np.result_type(x, value) if np.asarray(value).dtype.kind in "cO" else None, subok=True)
@@ -168,11 +199,12 @@ def scatter(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
     axis = one_dim(dim, x.ndim)
     given = value if src is None else src
     check_index("scatter", x, axis, index, given)
+    number = not hasattr(given, "dtype")
     if np.ndim(raw(given)) == 0 and np.ndim(raw(index)):
-        given = Expand(shape=tuple(index.shape))(given) if hasattr(given, "dtype") else np.full(index.shape, given, x.dtype)
+        given = np.full(index.shape, given, x.dtype) if number else Expand(shape=tuple(index.shape))(given)
     if reduce is not None:
         return scatter_reduce(x, dim, index, given, {"add": "sum", "multiply": "prod"}.get(reduce, reduce))
-    return Scatter(dim=axis)(x, index, given)
+    return Scatter(dim=axis, form=int(number))(x, index, given)
 
 
 def scatter_reduce(x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -181,12 +213,7 @@ def scatter_reduce(x: Any, dim: int, index: Any, src: Any, reduce: str, *, inclu
     check_index("scatter_reduce", x, axis, index, src)
     if reduce not in STARTS:
         raise ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
-    hits = ScatterAdd(dim=axis)(np.zeros(x.shape), raw(index), np.ones(index.shape))
-    start = x if include_self else where(hits > 0, STARTS[reduce], x)
-    if reduce not in ("sum", "mean"):
-        return ScatterReduce(dim=axis, reduce=reduce)(start, index, src)
-    total = ScatterAdd(dim=axis)(start, index, src)
-    return total if reduce == "sum" else total / np.where(hits > 0, hits + include_self, 1.0)
+    return ScatterReduce(dim=axis, reduce=reduce, include_self=include_self)(x, index, src)
 
 
 def vector_index(name: str, x: Any, dim: int, index: Any) -> None:
@@ -197,7 +224,10 @@ def vector_index(name: str, x: Any, dim: int, index: Any) -> None:
     if value.dtype.kind not in "iu":
         raise DtypeError(f"{name}(): Expected dtype int32 or int64 for index", hint="make it an integer tensor: .long()")
     size = x.shape[dim] if x.ndim else 1
-    if value.size and (value.min() < (0 if name == "index_select" else -size) or value.max() >= size):
+    wrong = value[(value < (0 if name == "index_select" else -size)) | (value >= size)]
+    if wrong.size and name == "index_select":
+        raise ShapeError(f"INDICES element is out of DATA bounds, id={int(wrong.flat[0])} axis_dim={size}")
+    if wrong.size:
         raise RangeError("index out of range in self", hint=f"dimension {dim + x.ndim} has size {size}")
 
 
@@ -228,7 +258,7 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
     """x with one number in its parts at the indices along an axis."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_fill", x, axis, index)
-    return IndexFill(dim=axis)(x, index, value)
+    return IndexFill(dim=axis, form=int(hasattr(value, "dtype")))(x, index, value)
 
 
 def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -238,7 +268,10 @@ def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, incl
     check_source("index_reduce", x, axis, index, source)
     shape = [1] * len(source.shape)
     shape[axis] = -1
-    return scatter_reduce(x, dim, np.broadcast_to(np.reshape(raw(index), shape), source.shape), source, reduce, include_self=include_self)
+    if reduce not in STARTS:
+        raise ShapeError(f"reduce argument must be either prod, mean, amax or amin, got {reduce}.")
+    wide = np.broadcast_to(np.reshape(raw(index), shape), source.shape)
+    return IndexReduce(dim=axis, reduce=reduce, include_self=include_self)(x, wide, source)
 
 
 def check_source(name: str, x: Any, dim: int, index: Any, source: Any) -> None:
@@ -248,5 +281,5 @@ def check_source(name: str, x: Any, dim: int, index: Any, source: Any) -> None:
         raise ShapeError(f"{name}(): source must have shape {list(wanted)} for this index, but has {list(source.shape)}")
 
 
-OPERATIONS = (ScatterReduce, IndexSelect, IndexAdd, IndexCopy, IndexFill)
+OPERATIONS = (ScatterReduce, IndexReduce, IndexSelect, IndexAdd, IndexCopy, IndexFill)
 FUNCTIONS = (scatter, scatter_reduce, index_select, index_add, index_copy, index_fill, index_reduce)

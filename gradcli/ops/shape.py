@@ -264,7 +264,11 @@ def ravel(x: Any) -> Any:
 def unflatten(x: Any, dim: int, sizes: Any) -> Any:
     """One axis split into several; one size may be -1."""
     d = one_dim(dim, x.ndim) + x.ndim
-    return view(x, (*x.shape[:d], *fill_in(tuple(sizes), x.shape[d]), *x.shape[d + 1 :]))
+    parts = list(sizes)
+    known = math.prod(n for n in parts if n != -1)
+    if (known != x.shape[d] if -1 not in parts else not known or x.shape[d] % known) or not parts:
+        raise ShapeError(f"unflatten: Provided sizes {parts} don't multiply up to the size of dim {d} ({x.shape[d]}) in the input tensor")
+    return view(x, (*x.shape[:d], *fill_in(parts, x.shape[d]), *x.shape[d + 1 :]))
 
 
 def squeeze(x: Any, dim: Any = None) -> Any:
@@ -301,6 +305,8 @@ def permute(x: Any, *dims: Any) -> Any:
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
             f"of dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(order)}"
         )
+    if len({d % x.ndim for d in order if -x.ndim <= d < x.ndim}) < sum(-x.ndim <= d < x.ndim for d in order):
+        raise ShapeError("permute(): duplicate dims are not allowed.")
     return Permute(dims=many_dims(order, x.ndim))(x)
 
 

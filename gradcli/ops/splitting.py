@@ -104,7 +104,7 @@ def split(x: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
         parts = tuple(integer(s) for s in split_size)
         if sum(parts) != n or any(s < 0 for s in parts):
             raise ShapeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {axis}), "
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {axis + x.ndim}), "
                 f"but got split_sizes={list(parts)}"
             )
         return tuple(SplitWithSizes(dim=axis, sections=parts)(x))

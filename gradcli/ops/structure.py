@@ -48,6 +48,8 @@ class Expand(Structural):
 
     def forward(self, x: Value) -> Value:
         view = np.broadcast_to(x, self.shape)
+        if isinstance(x, np.ndarray) and x.flags.writeable:
+            view.flags.writeable = True
         return view if view.ndim else view[()]
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:

@@ -250,6 +250,8 @@ def test_float32_stays_float32(case: Case) -> None:
     small = [np.asarray(a, dtype=np.float32)[()] if can_move(a) else a for a in case.args]
     inputs = case.tensors(small)
     outputs = outputs_of(case.op(*inputs))
+    if any(out.dtype.kind == "c" for out in outputs):
+        pytest.skip("the results are complex")
     doubled = [np.asarray(a, dtype=np.float64)[()] if can_move(a) else a for a in small]
     exact = case.replay(doubled)
     for out, value in zip(outputs, exact, strict=True):

@@ -1,0 +1,65 @@
+"""Complex numbers from their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import DtypeError
+from gradcli.ops.conjugate import conj
+from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.structure import To
+
+
+class Complex(Elementwise):
+    """real + i * imag. The gradients are the real and the imaginary part of g."""
+
+    inplace = False
+    no_exact = "its values are complex"
+
+    def forward(self, real: Value, imag: Value) -> Value:
+        return np.asarray(real + 1j * np.asarray(imag), dtype=np.result_type(np.asarray(real), np.complex64))[()]
+
+    def vjp_real(self, g: Value, real: Value) -> Value:
+        return To(dtype=real.dtype)(g)
+
+    def vjp_imag(self, g: Value, imag: Value) -> Value:
+        return To(dtype=imag.dtype)(g * -1j)
+
+    def symbolic(self, sympy: Any, real: Any, imag: Any, **decision: Any) -> Any:
+        return real + sympy.I * imag
+
+
+class Polar(Elementwise):
+    """abs * exp(i * angle)."""
+
+    inplace = False
+    no_exact = "its values are complex"
+
+    def forward(self, abs: Value, angle: Value) -> Value:
+        return np.asarray(abs * np.exp(1j * np.asarray(angle)), dtype=np.result_type(np.asarray(abs), np.complex64))[()]
+
+    def vjp_abs(self, g: Value, abs: Value, angle: Value) -> Value:
+        return To(dtype=abs.dtype)(g * conj(polar(np.ones((), abs.dtype), angle)))
+
+    def vjp_angle(self, g: Value, angle: Value, out: Value) -> Value:
+        return To(dtype=angle.dtype)(g * conj(out) * -1j)
+
+    def symbolic(self, sympy: Any, abs: Any, angle: Any, **decision: Any) -> Any:
+        return abs * sympy.exp(sympy.I * angle)
+
+
+polar: Operation = Polar()
+
+
+def complex_(real: Any, imag: Any) -> Any:
+    """real + i * imag, of two real tensors of one dtype."""
+    for part in (real, imag):
+        if part.dtype.kind not in "fO":
+            raise DtypeError(f"Expected both inputs to be Half, Float or Double tensors but got {part.dtype.name}")
+    return Complex()(real, imag)
+
+
+OPERATIONS = (Complex, Polar)
+FUNCTIONS = (complex_,)
