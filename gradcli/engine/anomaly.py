@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.mode import Anomaly, state
-from gradcli.engine.node import Node, Part
+from gradcli.engine.node import Node, Parts, placed
 from gradcli.errors import AutogradError
 
 
@@ -60,11 +60,11 @@ def reported(node: Node) -> Iterator[None]:
         raise
 
 
-def check_parts(node: Node, parts: Sequence[Part]) -> None:
+def check_parts(node: Node, parts: Parts) -> None:
     """Raise when a node made a NaN."""
     if state.anomaly is None or not state.anomaly.check_nan:
         return
-    for index, part in parts:
+    for index, part in placed(node, parts):
         if part is not None and has_nan(getattr(part, "value", part)):
             hint = f"the operation stands on line {node.span.line}" if node.span is not None else None
             raise AutogradError(f"Function '{node.name}' returned nan values in its {index}th output.", hint=hint)

@@ -13,7 +13,7 @@ from gradcli.engine.accumulate import add_retained, store
 from gradcli.engine.anomaly import check_parts, reported
 from gradcli.engine.hooks import retain_grad, run_after, run_before, run_tensor_hooks
 from gradcli.engine.mode import recording, state
-from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Part
+from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Parts
 from gradcli.engine.roots import Root, as_sequence, check_roots, gradients_of, start
 from gradcli.engine.saved import unpack
 from gradcli.engine.tensor import Tensor
@@ -55,7 +55,6 @@ class Pass:
         self.needed: set[Node] = set()
         self.pending: dict[Node, list[Any]] = {}
         self.uses: dict[Node, int] = {}
-        self.touching: set[Node] = set()
         self.hooked = False
         self.note: PassRecord | None = None
 
@@ -74,7 +73,9 @@ class Pass:
                 for edge, (_, g) in zip(edges, self.roots, strict=False):
                     assert edge is not None
                     self.arrive(edge, g)
-                self.settle(edge for edge in edges)
+                for edge in edges:
+                    if edge is not None and type(edge[0]) is AccumulateGrad:
+                        self.settle(edge[0])
                 self.walk(order, retain)
         finally:
             state.sweep = before
@@ -90,7 +91,7 @@ class Pass:
         are counted.
         """
         order: list[Node] = []
-        uses, touching = self.uses, self.touching
+        uses = self.uses
         for node in starts:
             if type(node) is AccumulateGrad:
                 uses[node] = uses.get(node, 0) + 1
@@ -105,7 +106,6 @@ class Pass:
                 parent = edge[0]
                 if type(parent) is AccumulateGrad:
                     uses[parent] = uses.get(parent, 0) + 1
-                    touching.add(node)
                 elif parent not in seen:
                     seen.add(parent)
                     stack.append(parent)
@@ -130,13 +130,13 @@ class Pass:
     # ---- the walk
 
     def walk(self, order: list[Node], retain: bool) -> None:
-        pending, touching, own = self.pending, self.touching, self.own
+        pending, own = self.pending, self.own
         careful = self.careful or self.limited or state.anomaly is not None
         for node in order:
             grads = pending.pop(node, None)
             if grads is None:
                 continue
-            parts: Sequence[Part]
+            parts: Parts
             if careful or node.watch is not None:
                 attended = self.attend(node, grads)
                 if attended is None:
@@ -146,9 +146,13 @@ class Pass:
                 if node.freed and not own:
                     node.check_alive()
                 parts = node.backward(grads, self)
-            edges = node.edges
-            for index, g in parts:
-                parent, nr = edges[index]  # type: ignore[misc]
+            position = 0
+            for edge in node.edges:
+                if edge is None:
+                    continue
+                parent, nr = edge
+                g = parts[position]
+                position += 1
                 slots = pending.get(parent)
                 if slots is None:
                     if nr or len(parent.shapes) > 1:
@@ -160,8 +164,8 @@ class Pass:
                     slots[nr] = g
                 elif g is not None:
                     slots[nr] = slots[nr] + g
-            if node in touching:
-                self.settle(edges)
+                if type(parent) is AccumulateGrad:
+                    self.settle(parent)
             if not retain:
                 node.release()
 
@@ -172,18 +176,13 @@ class Pass:
         if g is not None:
             slots[nr] = g if slots[nr] is None else slots[nr] + g
 
-    def settle(self, edges: Iterator[Edge | None] | tuple[Edge | None, ...]) -> None:
-        """A node has run: give the leaves among its inputs their gradient where nothing more is to come."""
-        uses = self.uses
-        for edge in edges:
-            if edge is not None and edge[0] in uses:
-                node = edge[0]
-                uses[node] -= 1
-                if not uses[node] and (not self.limited or node in self.targets):
-                    assert isinstance(node, AccumulateGrad)
-                    self.finish(node, self.pending.pop(node, [None]))
+    def settle(self, node: AccumulateGrad) -> None:
+        """One use of a leaf has given its gradient: the leaf is due where no more is to come."""
+        left = self.uses[node] = self.uses[node] - 1
+        if not left and (not self.limited or node in self.targets):
+            self.finish(node, self.pending.pop(node, [None]))
 
-    def attend(self, node: Node, grads: list[Any]) -> Sequence[Part] | None:
+    def attend(self, node: Node, grads: list[Any]) -> Parts | None:
         """Run a node with hooks, or one whose gradient is asked for; None when it need not run."""
         runs = not self.limited or node in self.needed
         if not runs:
@@ -202,10 +201,10 @@ class Pass:
             parts = node.backward(grads, self)
         else:
             with reported(node):
-                parts = list(node.backward(grads, self))
+                parts = node.backward(grads, self)
                 check_parts(node, parts)
         if watch is not None and watch.after:
-            parts = run_after(watch.after, node, list(parts), grads, self.recorded)
+            parts = run_after(watch.after, node, parts, grads, self.recorded)
         return parts
 
     def show(self, node: Node, grads: list[Any]) -> list[Any]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.mode import recording, state
-from gradcli.engine.node import FREED_MESSAGE, AccumulateGrad, Edge, Form, Node, Part, Sweep, fit
+from gradcli.engine.node import FREED_MESSAGE, AccumulateGrad, Edge, Form, Node, Parts, Sweep, fit
 from gradcli.engine.stale import stale
-from gradcli.engine.tensor import Tensor, ViewOf
 from gradcli.engine.substitute import substitute
+from gradcli.engine.tensor import Tensor, ViewOf
 from gradcli.engine.trace import FunctionCall, Record, snapshot
 from gradcli.errors import ArgumentError, AutogradError, MissingRuleError, ShapeError
 
@@ -142,7 +142,7 @@ class FunctionNode(Node):
         edge = entry.tensor.edge() if entry.tensor is not None else None
         return None if edge is None or isinstance(edge[0], AccumulateGrad) else edge
 
-    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
+    def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
         results = self.cls.backward(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes, strict=False)])
         results = results if isinstance(results, tuple) else (results,)
         expected = len(self.inputs)
@@ -154,7 +154,7 @@ class FunctionNode(Node):
                 hint="backward returns one gradient for each argument of forward after ctx, None for those without",
             )
         return [
-            (index, None if result is None else self.accept(index, result, sweep.recorded))
+            None if result is None else self.accept(index, result, sweep.recorded)
             for index, result in enumerate(results)
             if self.check(index, result)
         ]

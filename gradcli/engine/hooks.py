@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from gradcli.engine.node import Node, Parts, placed
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, AutogradError, ShapeError
-
-if TYPE_CHECKING:
-    from gradcli.engine.node import Node, Part
 
 Hooks = dict[int, Callable[..., Any]]
 """Hooks by a number, in order of registration."""
@@ -135,16 +133,16 @@ def run_before(hooks: Hooks, grads: list[Any], recorded: bool) -> list[Any]:
     return grads
 
 
-def run_after(hooks: Hooks, node: Node, parts: list[Part], grads: list[Any], recorded: bool) -> list[Part]:
+def run_after(hooks: Hooks, node: Node, parts: Parts, grads: list[Any], recorded: bool) -> Parts:
     """Call the hooks of a node; a tuple returned replaces the gradients for its inputs."""
     inputs: list[Any] = [None] * len(node.edges)
-    for index, part in parts:
+    for index, part in placed(node, parts) if parts else ():
         inputs[index] = part
     for hook in list(hooks.values()):
         result = hook(tuple(as_tensor(g) for g in inputs), tuple(as_tensor(g) for g in grads))
         if result is not None:
             inputs = plain(result, recorded)
-    return [(index, part) for index, part in enumerate(inputs) if node.edges[index] is not None]
+    return [part for part, edge in zip(inputs, node.edges, strict=True) if edge is not None]
 
 
 def as_tensor(g: Any) -> Any:

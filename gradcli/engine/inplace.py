@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.hooks import move_retained
 from gradcli.engine.mode import state
-from gradcli.engine.node import Edge, Node, OperationNode, Part, Sweep
+from gradcli.engine.node import Edge, Node, OperationNode, Parts, Sweep
 from gradcli.engine.stale import short_name
 from gradcli.engine.tensor import Tensor, broadcast_error, make_node
 from gradcli.engine.trace import snapshot
@@ -59,20 +58,13 @@ class CopySlices(Node):
     def forget(self) -> None:
         self.inner.forget()
 
-    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
+    def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
         g = grads[0]
         if g is None:
             return self.undefined()
-        written: Any = 0.0
-        parts: list[Part] = []
-        for index, part in self.inner.backward([Window(chain=self.chain)(g)], sweep):
-            if index == 0:
-                written = part
-            elif self.edges[index] is not None:
-                parts.append((index, part))
-        if self.edges[0] is not None:
-            parts.insert(0, (0, WriteWindow(chain=self.chain)(g, written)))
-        return parts
+        parts = list(self.inner.backward([Window(chain=self.chain)(g)], sweep))
+        written = 0.0 if self.inner.edges[0] is None else parts.pop(0)
+        return [WriteWindow(chain=self.chain)(g, written), *parts] if self.edges[0] is not None else parts
 
 
 def check_writable(target: Tensor, asking: bool) -> None:

@@ -23,8 +23,13 @@ Edge = tuple["Node", int]
 Form = tuple[tuple[int, ...], np.dtype]
 """Shape and dtype of a value."""
 
-Part = tuple[int, Any]
-"""A gradient for an input: its position among the edges, and the value; None where none is defined."""
+Parts = Sequence[Any]
+"""The gradients that a node gives: one for each edge that is not None, in order; None where no gradient is defined."""
+
+
+def placed(node: Node, parts: Parts) -> list[tuple[int, Any]]:
+    """The gradients that a node gave, each with the position of its edge."""
+    return list(zip((k for k, edge in enumerate(node.edges) if edge is not None), parts, strict=True))
 
 
 class Sweep(Protocol):
@@ -89,17 +94,17 @@ class Node:
     def __repr__(self) -> str:
         return f"<{self.name} object at 0x{id(self):x}>"
 
-    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
-        """The gradients for the inputs.
+    def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
+        """The gradients for the inputs that ask for one.
 
         `grads` has one entry an output, None where no gradient arrived; values are plain arrays, or Tensors
         when the pass is recorded.
         """
         raise NotImplementedError
 
-    def undefined(self) -> list[Part]:
+    def undefined(self) -> Parts:
         """No gradient for any input."""
-        return [(index, None) for index, edge in enumerate(self.edges) if edge is not None]
+        return [None for edge in self.edges if edge is not None]
 
     @property
     def holds(self) -> bool:
@@ -188,30 +193,26 @@ class OperationNode(Node):
     def forget(self) -> None:
         self.saved = self.guards = ()
 
-    def backward(self, grads: list[Any], sweep: Sweep) -> Sequence[Part]:
+    def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
         op, plan, fits = self.op, self.plan, self.fits
-        kept = sweep.kept(self) if plan.slots else ()
+        kept = () if not plan.slots else sweep.kept(self) if sweep.recorded else self.read(sweep.own)
         if op.outputs == 1:
             g = grads[0]
             if g is None:
                 return self.undefined()
         else:
             g = self.filled(grads)
-        parts: list[Part] = []
+        parts: list[Any] = []
         for index, rule, positions, local in plan.steps:
-            if not positions:
-                part = rule(op) if local else rule(op, g)
-            elif local:
-                part = rule(op, *[kept[p] for p in positions])
-            else:
-                part = rule(op, g, *[kept[p] for p in positions])
+            given = (kept[positions[0]],) if len(positions) == 1 else [kept[p] for p in positions]
+            part = rule(op, *given) if local else rule(op, g, *given)
             if part is None:
                 part = sweep.zero(self.edges[index])
             elif local:
                 part = g * part if type(part) is np.float64 else times(g, part)
             if fits is not None:
                 part = fit(part, *fits[index])
-            parts.append((index, part))
+            parts.append(part)
         return parts
 
     def read(self, own: bool = False) -> tuple[Any, ...]:

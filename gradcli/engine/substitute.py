@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.mode import recording, state
+from gradcli.engine.node import placed
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.ops.operation import Operation, Value
 
@@ -90,7 +91,7 @@ def jacobians(call: FunctionCall, points: Sequence[Any], outputs: Sequence[Any])
             for unit in np.eye(math.prod(np.shape(output))):
                 grads: list[Any] = [None] * len(outputs)
                 grads[k] = unit.reshape(np.shape(output))
-                found = dict(call.node.backward(grads, Pass([], own=True)))
+                found = dict(placed(call.node, call.node.backward(grads, Pass([], own=True))))
                 for i, column in parts.items():
                     g = found.get(i)
                     column.append(np.zeros(np.size(points[i])) if g is None else np.reshape(g, -1))

@@ -17,7 +17,7 @@ from gradcli.engine.protocol import Protocol
 from gradcli.engine.trace import Record, snapshot
 from gradcli.engine.version import Untracked, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.operation import Elementwise, Operation, Plan
 from gradcli.ops.promotion import promote
 from gradcli.ops.window import Window
 
@@ -49,31 +49,33 @@ class Tensor(Operators, Protocol):
     origin         the tensor whose memory this one shares outside the graph (detach, .data), while a run is traced
     trace          its Record while a run is traced, else None; `traced` is the version that it shows
 
-    What most tensors never have is a default of the class: a result costs three attributes.
     """
 
+    __slots__ = (
+        "__weakref__", "_accumulator", "_grad", "hooks", "node", "origin", "output_nr", "post_hooks", "requires_grad", "retained", "trace",
+        "traced", "value", "version", "view",
+    )  # fmt: skip
     __operation_priority__ = 2
+    __operation__: ClassVar[Callable[[Operation, tuple[Any, ...]], Any]]
+    """Applies an operation: `apply`."""
     method: ClassVar[Callable[[Tensor, str], Any]]
     """The method of a name, bound; given by engine.methods."""
 
-    requires_grad: bool = False
-    node: Node | None = None
-    output_nr: int = 0
-    view: ViewOf | None = None
-    origin: Tensor | None = None
-    trace: Record | None = None
-    traced: int = 0
-    hooks: dict[int, Callable[..., Any]] | None = None
-    post_hooks: dict[int, Callable[..., Any]] | None = None
-    retained: bool = False
-    _grad: Tensor | None = None
-    _accumulator: weakref.ref[AccumulateGrad] | None = None
-
     def __init__(self, value: Any, requires_grad: bool = False) -> None:
         self.value = value
+        self.requires_grad = requires_grad
         self.version: Version = state.version()
-        if requires_grad:
-            self.requires_grad = True
+        self.node: Node | None = None
+        self.output_nr = 0
+        self.view: ViewOf | None = None
+        self.origin: Tensor | None = None
+        self.trace: Record | None = None
+        self.traced = 0
+        self.hooks: dict[int, Callable[..., Any]] | None = None
+        self.post_hooks: dict[int, Callable[..., Any]] | None = None
+        self.retained = False
+        self._grad: Tensor | None = None
+        self._accumulator: weakref.ref[AccumulateGrad] | None = None
 
     @classmethod
     def saved(cls, value: Any, edge: Edge | None, record: Record | None) -> Any:
@@ -209,12 +211,6 @@ class Tensor(Operators, Protocol):
             self.trace = tracer.leaf(self)
         return self.trace
 
-    # ---- operations
-
-    @staticmethod
-    def __operation__(op: Operation, args: tuple[Any, ...]) -> Any:
-        return apply(op, args)
-
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -227,15 +223,20 @@ NEVER = Version()
 
 def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     """Apply an operation to tensors (and plain values): compute, and record a node where a gradient is asked for."""
-    values = []
+    values: list[Any] = []
+    edges: list[Edge | None] = []
+    recording = state.grad and op.differentiable
     mask, bit, tensors, plain = 0, 1, 0, not op.view
     for arg in args:
+        edge = None
         if type(arg) is Tensor:
             if arg.view is not None:
                 arg.refresh()
-            if arg.requires_grad:
-                mask |= bit
             value = arg.value
+            if recording and arg.requires_grad:
+                mask |= bit
+                node = arg.node
+                edge = (arg.accumulator(), 0) if node is None else (node, arg.output_nr)
             if type(value) is not np.float64:
                 plain = False
             tensors += 1
@@ -244,21 +245,23 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
             if type(arg) is np.ndarray:
                 plain = False
             values.append(arg)
+        edges.append(edge)
         bit <<= 1
     out = op.forward(*values) if plain else evaluate(op, args, values, tensors)
-    if mask and not (state.grad and op.differentiable):
-        mask = 0
     if type(out) is tuple:
-        return _apply_several(op, args, values, mask, out)
+        return _apply_several(op, args, values, edges, mask, out)
     result = Tensor(out)
     if mask and (plain or out.dtype.kind in "fcO"):
         result.requires_grad = True
-        result.node = make_node(op, args, values, mask, out, (result,))
+        result.node = node_of(op, args, values, edges, mask, out, (result,))
     if op.view:
         _share(result, args[0], op)
     if state.tracer is not None and state.tracer.following and op.differentiable:
         _trace(op, args, values, out, (result,))
     return result
+
+
+Tensor.__operation__ = staticmethod(apply)
 
 
 def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: int) -> Any:
@@ -295,11 +298,13 @@ def broadcast_error(values: list[Any]) -> ShapeError | None:
     return None
 
 
-def _apply_several(op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: tuple[Any, ...]) -> tuple[Tensor, ...]:
+def _apply_several(
+    op: Operation, args: tuple[Any, ...], values: list[Any], edges: list[Edge | None], mask: int, out: tuple[Any, ...]
+) -> tuple[Tensor, ...]:
     """The results of an operation with several: one node, an output number each."""
     results = tuple(Tensor(value) for value in out)
     if mask:
-        node = make_node(op, args, values, mask, out, results)
+        node = node_of(op, args, values, edges, mask, out, results)
         for k, result in enumerate(results):
             if result.is_floating:
                 result.requires_grad, result.node, result.output_nr = True, node, k
@@ -314,41 +319,58 @@ def _apply_several(op: Operation, args: tuple[Any, ...], values: list[Any], mask
 def make_node(
     op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any, results: tuple[Tensor, ...]
 ) -> OperationNode:
-    """The node of an operation whose inputs of `mask` ask for gradients, with what its rules need."""
+    """The node of an operation whose inputs of `mask` ask for gradients."""
+    edges = [arg.edge() if type(arg) is Tensor else None for arg in args]
+    return node_of(op, args, values, edges, mask, out, results)
+
+
+def node_of(
+    op: Operation,
+    args: tuple[Any, ...],
+    values: list[Any],
+    edges: list[Edge | None],
+    mask: int,
+    out: Any,
+    results: tuple[Tensor, ...],
+) -> OperationNode:
+    """The node of an operation, with what its rules need."""
     plan = op.plans.get((mask, len(args))) or op.plan(mask, len(args))
-    edges: list[Edge | None] = []
-    for arg in args:
-        if type(arg) is Tensor and arg.requires_grad:
-            node = arg.node
-            edges.append((arg.accumulator(), 0) if node is None else (node, arg.output_nr))
-        else:
-            edges.append(None)
-    saved: list[Any] = []
-    guards: list[Any] = []
-    for slot in plan.kept:
-        saved.append(values[slot])
-        arg = args[slot]
-        version = arg.version if type(arg) is Tensor else NEVER
-        guards.append(version)
-        guards.append(version.count)
+    saved, guards = kept_by(plan, args, values)
     if plan.keeps_out:
-        saved.append(out)
+        saved = (*saved, out)
         for result in results:
-            guards.append(result.version)
-            guards.append(result.version.count)
-    for slot in plan.about:
-        saved.append(kept_about(op, slot, len(args), values))
+            guards = (*guards, result.version, result.version.count)
+    if plan.about:
+        saved = (*saved, *[kept_about(op, slot, len(args), values) for slot in plan.about])
     if type(out) is np.float64:
-        made = OperationNode(op, tuple(edges), SCALAR, plan, tuple(saved), tuple(guards), None)
+        made = OperationNode(op, tuple(edges), SCALAR, plan, saved, guards, None)
     else:
         shapes = tuple([(v.shape, v.dtype) for v in out]) if type(out) is tuple else ((out.shape, out.dtype),)
-        made = OperationNode(op, tuple(edges), shapes, plan, tuple(saved), tuple(guards), fits(op, values, mask, out))
+        made = OperationNode(op, tuple(edges), shapes, plan, saved, guards, fits(op, values, mask, out))
     if state.frame is not None:
         state.frame.pack(made)
     tracer = state.tracer
     if tracer is not None and tracer.following:
         made.records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
     return made
+
+
+def kept_by(plan: Plan, args: tuple[Any, ...], values: list[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The arguments that a plan keeps, and the version that each has now."""
+    kept = plan.kept
+    if not kept:
+        return (), ()
+    if len(kept) == 1:
+        (slot,) = kept
+        arg = args[slot]
+        version = arg.version if type(arg) is Tensor else NEVER
+        return (values[slot],), (version, version.count)
+    guards: list[Any] = []
+    for slot in kept:
+        arg = args[slot]
+        version = arg.version if type(arg) is Tensor else NEVER
+        guards += (version, version.count)
+    return tuple([values[slot] for slot in kept]), tuple(guards)
 
 
 def kept_about(op: Operation, slot: int, count: int, values: list[Any]) -> Any:

@@ -28,9 +28,12 @@ class Version:
     `writer` is a weak reference to the tensor that was last written to, `moves` say where kept values went.
     """
 
-    count: int = 0
-    writer: weakref.ref[Tensor] | None = None
-    moves: list[Move] | None = None
+    __slots__ = ("count", "moves", "writer")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.writer: weakref.ref[Tensor] | None = None
+        self.moves: list[Move] | None = None
 
     def bump(self, writer: Tensor) -> None:
         """Count one write."""
@@ -51,6 +54,11 @@ class Version:
 
 class Untracked(Version):
     """The version of a tensor made in inference mode: there is none, so that no node can keep the tensor."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.writer = self.moves = None
 
     @property
     def count(self) -> int:  # type: ignore[override]

@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording, state
-from gradcli.engine.node import AccumulateGrad, Node, OperationNode
+from gradcli.engine.node import AccumulateGrad, Node, OperationNode, placed
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.graph import numbertext
 from gradcli.graph.build import Builder
@@ -149,7 +149,7 @@ def run(alone: Alone, weights: np.ndarray) -> dict[int, Any] | str:
     try:
         with recording(False):
             given = alone.node.backward([np.asarray(weights, dtype=dtype)[()]], state.sweep)
-        return {index: np.asarray(getattr(g, "value", g), dtype=float) for index, g in given if g is not None}
+        return {index: np.asarray(getattr(g, "value", g), dtype=float) for index, g in placed(alone.node, given) if g is not None}
     except Exception as error:
         return f"backward raises {type(error).__name__}: {error}"
     finally:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.engine.backward import Pass
 from gradcli.engine.hooks import run_tensor_hooks
-from gradcli.engine.node import AccumulateGrad, Node
+from gradcli.engine.node import AccumulateGrad, Node, Parts, placed
 from gradcli.engine.roots import Root, start
 from gradcli.engine.tensor import Tensor
 
@@ -33,24 +33,18 @@ class Step:
 class Watched(Pass):
     """A pass that keeps its steps, in the order of its walk. It is gradcli's own, but lets the hooks of tensors change what passes."""
 
+    careful = True
+
     def __init__(self, roots: Sequence[Root]) -> None:
         super().__init__(roots, own=True)
         self.steps: list[Step] = []
 
-    def walk(self, order: list[Node], retain: bool) -> None:
-        for node in order:
-            grads = self.pending.pop(node, None)
-            if grads is None:
-                continue
-            step = Step(node, list(grads), grads)
-            step.outgoing = [part for part in self.attend(node, grads) or () if part[1] is not None]
-            self.steps.append(step)
-            for index, g in step.outgoing:
-                edge = node.edges[index]
-                if edge is not None:
-                    self.arrive(edge, g)
-            if node in self.touching:
-                self.settle(node.edges)
+    def attend(self, node: Node, grads: list[Any]) -> Parts | None:
+        step = Step(node, list(grads), grads)
+        parts = super().attend(node, grads)
+        step.outgoing = [(position, g) for position, g in placed(node, parts or ()) if g is not None]
+        self.steps.append(step)
+        return parts
 
     def show(self, node: Node, grads: list[Any]) -> list[Any]:
         for nr, hooks in node.watch.tensors.items() if node.watch is not None else ():

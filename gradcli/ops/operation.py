@@ -75,6 +75,10 @@ def make_plan(slots: tuple[int, ...], steps: tuple[Step, ...], count: int) -> Pl
     return Plan(slots, steps, kept, keeps_out, about, bool(kept) or keeps_out or 2 * count + 1 in about)
 
 
+NO_GRADIENT: tuple[Callable[..., Any], tuple[int, ...], bool] = (lambda op, g: None, (), False)
+"""The rule of an argument that has none: its gradient is zero."""
+
+
 def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
@@ -234,7 +238,7 @@ class Operation:
             return plan
 
     def _plan(self, mask: int) -> Plan:
-        asked = [(i, rule) for i, rule in enumerate(self.rules) if rule is not None and mask >> i & 1]
+        asked = [(i, rule or NO_GRADIENT) for i, rule in enumerate(self.rules) if mask >> i & 1]
         kept = {slot for i, rule in enumerate(self.rules) if rule is not None and (self.keeps_all or mask >> i & 1) for slot in rule[1]}
         slots = tuple(sorted(kept))
         steps = tuple(Step(i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked)
