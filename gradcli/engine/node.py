@@ -282,6 +282,8 @@ class OperationNode(Node):
 
 def times(g: Any, d: Any) -> Any:
     """The chain rule for one element: a boolean derivative selects, a number multiplies (conjugated when complex)."""
+    if type(d) is complex:
+        return g * d.conjugate()
     kind = d.dtype.kind if hasattr(d, "dtype") else ("b" if isinstance(d, bool) else "f")
     if kind == "b":
         return where(d, g, 0.0)

@@ -21,11 +21,11 @@ class Complex(Elementwise):
     def forward(self, real: Value, imag: Value) -> Value:
         return np.asarray(real + 1j * np.asarray(imag), dtype=np.result_type(np.asarray(real), np.complex64))[()]
 
-    def vjp_real(self, g: Value, real: Value) -> Value:
-        return To(dtype=real.dtype)(g)
+    def vjp_real(self, g: Value, real_dtype: Any) -> Value:
+        return To(dtype=real_dtype)(g)
 
-    def vjp_imag(self, g: Value, imag: Value) -> Value:
-        return To(dtype=imag.dtype)(g * -1j)
+    def vjp_imag(self, g: Value, imag_dtype: Any) -> Value:
+        return To(dtype=imag_dtype)(g * -1j)
 
     def symbolic(self, sympy: Any, real: Any, imag: Any, **decision: Any) -> Any:
         return real + sympy.I * imag
@@ -40,11 +40,11 @@ class Polar(Elementwise):
     def forward(self, abs: Value, angle: Value) -> Value:
         return np.asarray(abs * np.exp(1j * np.asarray(angle)), dtype=np.result_type(np.asarray(abs), np.complex64))[()]
 
-    def vjp_abs(self, g: Value, abs: Value, angle: Value) -> Value:
-        return To(dtype=abs.dtype)(g * conj(polar(np.ones((), abs.dtype), angle)))
+    def vjp_abs(self, g: Value, angle: Value, abs_dtype: Any) -> Value:
+        return To(dtype=abs_dtype)(g * conj(polar(np.ones((), abs_dtype)[()], angle)))
 
-    def vjp_angle(self, g: Value, angle: Value, out: Value) -> Value:
-        return To(dtype=angle.dtype)(g * conj(out) * -1j)
+    def vjp_angle(self, g: Value, out: Value, angle_dtype: Any) -> Value:
+        return To(dtype=angle_dtype)(g * conj(out) * -1j)
 
     def symbolic(self, sympy: Any, abs: Any, angle: Any, **decision: Any) -> Any:
         return abs * sympy.exp(sympy.I * angle)
