@@ -30,6 +30,7 @@ class Cdist(Operation):
     derivative is 0, as PyTorch's; elements of a pair that tie for p = inf share it.
     """
 
+    analytic = False
     p: float = 2.0
     keeps_all = True
 
@@ -77,7 +78,8 @@ class Cdist(Operation):
         if self.p == math.inf:
             size = absolute(d)
             top = (size == _largest(size)) & (size > 0)
-            return g * sgn(d) * (top / clamp_min(total(top * 1.0, -1, True), 1.0))
+            one = where(top, size * 0.0 + 1.0, 0.0)
+            return g * sgn(d) * (one / clamp_min(total(one, -1, True), 1.0))
         power = d * d if self.p == 2 else where(d == 0, 0.0, absolute(where(d == 0, 1.0, d)) ** self.p)
         sums = total(power, -1, True)
         same = sums == 0

@@ -11,7 +11,7 @@ from gradcli.errors import Fault, ShapeError
 from gradcli.ops.operation import Value, rank
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import Unsqueeze
-from gradcli.ops.structure import SumTo
+from gradcli.ops.structure import SumTo, To
 from gradcli.ops.where import where
 
 
@@ -60,6 +60,11 @@ def diagonal_of(x: Value) -> Value:
 def diagonal_matrix(x: Value) -> Value:
     """Square matrices with x on their diagonal."""
     return where(eye(x.shape[-1]), row(x), 0.0)
+
+
+def like(x: Value, other: Value) -> Value:
+    """x in the dtype of other: products of matrices don't promote."""
+    return x if x.dtype == other.dtype else To(dtype=other.dtype)(x)
 
 
 def row(x: Value) -> Value:

@@ -16,7 +16,7 @@ from gradcli.ops.exponential import sqrt
 from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import cat
 from gradcli.ops.matmul import Examples, adjoint, matmul
-from gradcli.ops.matrices import column, diagonal_matrix, diagonal_of, eye, need_matrix, need_square, row, upper
+from gradcli.ops.matrices import column, diagonal_matrix, diagonal_of, eye, like, need_matrix, need_square, row, upper
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.pseudoinverse import nothing
 from gradcli.ops.solve import solve_triangular
@@ -95,7 +95,8 @@ class LinalgQr(Operation):
 def square_qr(q: Value, r: Value, gq: Value, gr: Value) -> Value:
     """The gradient for x = Q @ R with R square."""
     m = upper(matmul(gr, adjoint(r)) - matmul(adjoint(q), gq))
-    both = m + adjoint(upper(m, strict=True))
+    above, on = upper(m, strict=True), where(eye(r.shape[-1]), m, 0.0)
+    both = above + adjoint(above) + ((on + adjoint(on)) * 0.5 if is_complex(on) else on)
     return solve_triangular(adjoint(r), gq + matmul(q, both), upper=False, left=False)
 
 
@@ -144,7 +145,7 @@ class LinalgEigh(Operation):
         if not absent(of_vectors):
             turn = matmul(adjoint(vectors), of_vectors)
             inner = inner + (turn - adjoint(turn)) * 0.5 * apart(values)
-        return matmul(vectors, matmul(inner, adjoint(vectors)))
+        return matmul(vectors, matmul(like(inner, vectors), adjoint(vectors)))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -194,7 +195,7 @@ class LinalgSvd(Operation):
             u, gu = (getitem(t, (Ellipsis, slice(None, k))) for t in (u, gu))
             vh, gvh = (getitem(t, (Ellipsis, slice(None, k), slice(None))) for t in (vh, gvh))
         if absent(gu) and absent(gvh):
-            return matmul(u, matmul(diagonal_matrix(gs), vh))
+            return matmul(u, matmul(like(diagonal_matrix(gs), u), vh))
         v, gv = adjoint(vh), adjoint(gvh)
         of_u, of_v, gaps = matmul(adjoint(u), gu), matmul(vh, gv), apart(s * s)
         inner = (of_u - adjoint(of_u)) * gaps * row(s) + column(s) * ((of_v - adjoint(of_v)) * gaps) + diagonal_matrix(gs)

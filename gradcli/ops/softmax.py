@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import log
+from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import exp
 from gradcli.ops.operation import Operation, Value, negative_dims
 from gradcli.ops.structure import SumTo, To
@@ -49,6 +50,7 @@ class Softmax(Operation):
         return self.forward(args[0])
 
     def vjp_x(self, g: Value, out: Value) -> Value:
+        out = conj(out)
         weighted = g * out
         return weighted - out * total(weighted, self.dim)
 
@@ -78,7 +80,7 @@ class LogSoftmax(Operation):
         return self.forward(args[0])
 
     def vjp_x(self, g: Value, out: Value) -> Value:
-        return g - exp(out) * total(g, self.dim)
+        return g - conj(exp(out)) * total(g, self.dim)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:

@@ -1,0 +1,181 @@
+"""Complex numbers: their parts, and pairs of real numbers in their place.
+
+The gradient of a real loss for z = x + iy is dL/dx + i dL/dy, PyTorch's convention: the direction of steepest ascent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.errors import DtypeError, ShapeError
+from gradcli.ops.conjugate import conj, is_complex
+from gradcli.ops.operation import Elementwise, Operation, Structural, Value
+from gradcli.ops.structure import To
+from gradcli.ops.where import where
+
+Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
+
+
+def complex_of(dtype: Any) -> Any:
+    """The complex dtype of a real one's precision."""
+    return np.complex64 if np.dtype(dtype) in (np.float32, np.complex64) else np.complex128
+
+
+def drawn(rng: np.random.Generator, *shape: int) -> Value:
+    return np.asarray(rng.normal(size=shape) + 1j * rng.normal(size=shape))[()]
+
+
+class Real(Structural):
+    """The real part of complex numbers."""
+
+    no_exact = "its values are complex"
+    analytic = False
+    node = "SelectBackward0"
+
+    def forward(self, x: Value) -> Value:
+        return np.array(np.real(x))[()]
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return np.real(args[0])
+
+    def vjp_x(self, g: Value, x_dtype: Any) -> Value:
+        return To(dtype=complex_of(x_dtype))(g)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (drawn(rng, 2, 3),)
+
+
+class Imag(Structural):
+    """The imaginary part of complex numbers."""
+
+    no_exact = "its values are complex"
+    analytic = False
+    node = "SelectBackward0"
+
+    def forward(self, x: Value) -> Value:
+        return np.array(np.imag(x))[()]
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return np.imag(args[0])
+
+    def vjp_x(self, g: Value) -> Value:
+        return g * 1j
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (drawn(rng, 2, 3),)
+
+
+class Angle(Elementwise):
+    """The angle of a complex number with the real axis, in (-pi, pi]; of a real one 0, or pi where negative, with derivative 0."""
+
+    analytic = False
+
+    def forward(self, x: Value) -> Value:
+        return np.angle(x) if is_complex(x) else np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0.0)).astype(x.dtype)[()]
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return where(args[0] < 0, np.pi, 0.0)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        if not is_complex(x):
+            return g * 0.0
+        size = real(x * conj(x))
+        zero = size == 0
+        return where(zero, 0.0, g * 1j * x / where(zero, 1.0, size))
+
+    def symbolic(self, sympy: Any, x: Any, **decision: Any) -> Any:
+        return sympy.Integer(0) * x
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (drawn(rng, 2, 3),)
+
+
+class ViewAsReal(Structural):
+    """Complex numbers as pairs of real ones. (...) -> (..., 2)."""
+
+    no_exact = "its values are complex"
+    analytic = False
+
+    def forward(self, x: Value) -> Value:
+        return np.stack([np.real(x), np.imag(x)], axis=-1)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    def vjp_x(self, g: Value) -> Value:
+        return ViewAsComplex()(g)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (drawn(rng, 2, 3),)
+
+
+class ViewAsComplex(Structural):
+    """Pairs of real numbers as complex ones. (..., 2) -> (...)."""
+
+    no_exact = "its values are complex"
+    analytic = False
+
+    def forward(self, x: Value) -> Value:
+        return np.asarray(x[..., 0] + 1j * x[..., 1])[()]
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(args[0])
+
+    def vjp_x(self, g: Value) -> Value:
+        return ViewAsReal()(g)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (rng.normal(size=(3, 2)),)
+
+
+_real: Operation = Real()
+_imag: Operation = Imag()
+
+
+def real(input: Any) -> Any:
+    """The real part; of a real tensor itself."""
+    return _real(input) if is_complex(input) else input
+
+
+def imag(input: Any) -> Any:
+    """The imaginary part of complex numbers; RuntimeError for real ones."""
+    if not is_complex(input):
+        raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _imag(input)
+
+
+def view_as_real(x: Any) -> Any:
+    """Complex numbers as pairs of real ones. (...) -> (..., 2)."""
+    if not is_complex(x):
+        raise DtypeError(f"view_as_real is only supported for complex tensors, but got a tensor of {x.dtype}")
+    return ViewAsReal()(x)
+
+
+def view_as_complex(x: Any) -> Any:
+    """Pairs of real numbers as complex ones. (..., 2) -> (...)."""
+    if not x.ndim or x.shape[-1] != 2:
+        raise ShapeError("Tensor must have a last dimension of size 2")
+    return ViewAsComplex()(x)
+
+
+def resolve_conj(x: Any) -> Any:
+    """x itself: conjugates are never lazy here."""
+    return x
+
+
+def is_complex_(x: Any) -> bool:
+    """Whether the dtype is complex."""
+    return is_complex(x)
+
+
+OPERATIONS = (Angle,)
+FUNCTIONS = (real, imag, view_as_real, view_as_complex, resolve_conj, is_complex_)
+SPELLINGS = {"conj_physical": conj, "resolve_neg": resolve_conj}
