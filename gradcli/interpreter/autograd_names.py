@@ -15,8 +15,10 @@ from gradcli.engine.sharing import variable
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.torchviz import make_dot
 from gradcli.errors import MissingRuleError
-from gradcli.interpreter.creation import CREATION, FLOAT, legacy_tensor
+from gradcli.interpreter.creation import CREATION
+from gradcli.interpreter.from_data import legacy_tensor
 from gradcli.interpreter.kinds import tensor_kind
+from gradcli.interpreter.leaves import FLOAT
 
 Members = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Tensors from data, constants and random draws: the leaves of a program."""
+"""Tensors from constants and random draws: the leaves of a program."""
 
 from __future__ import annotations
 
@@ -9,48 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.mode import state
-from gradcli.engine.tensor import Tensor, require_grad
-from gradcli.errors import ArgumentError, DataError, RangeError, ShapeError
-
-FLOAT = np.dtype(np.float64)
-INTEGER = np.dtype(np.int64)
-IGNORED = frozenset({"device", "layout", "pin_memory", "memory_format", "generator", "out"})
-"""Keywords of PyTorch that mean nothing here and are taken all the same, when they are None or say the default."""
-
-
-def leaf(value: Any, requires_grad: bool = False) -> Tensor:
-    """A new leaf; 0-d values as numpy scalars."""
-    made = Tensor(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)
-    return require_grad(made, True) if requires_grad else made
-
-
-def sizes(given: tuple[Any, ...], name: str) -> tuple[int, ...]:
-    """The shape that `f(2, 3)`, `f((2, 3))` or `f([2, 3])` means; charged before anything is allocated."""
-    shape = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
-    lengths = [whole(n, name) for n in shape]
-    for n in lengths:
-        if n < 0:
-            raise ShapeError(f"Trying to create tensor with negative dimension {n}: {lengths}")
-    if len(lengths) > 32:
-        raise ShapeError(f"{name}(): a tensor has at most 32 dimensions, not {len(lengths)}")
-    state.charge(math.prod(lengths))
-    return tuple(lengths)
-
-
-def whole(value: Any, name: str) -> int:
-    """A length given as an int or an integer tensor."""
-    if isinstance(value, Tensor) and value.ndim == 0 and value.dtype.kind in "iu":
-        value = int(value.value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ArgumentError(f"{name}(): argument 'size' must be tuple of ints, but found element of type {type(value).__name__}")
-    return value
-
-
-def plain(options: dict[str, Any], name: str) -> None:
-    """Refuse keywords that the function does not have."""
-    for key in options:
-        if key not in IGNORED:
-            raise ArgumentError(f"{name}() got an unexpected keyword argument '{key}'")
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import ArgumentError, ShapeError
+from gradcli.interpreter.from_data import as_tensor, tensor
+from gradcli.interpreter.leaves import FLOAT, INTEGER, leaf, plain, sizes
 
 
 def filled(name: str, fill: Callable[[tuple[int, ...], np.dtype], Any]) -> Callable[..., Tensor]:
@@ -204,109 +166,6 @@ def manual_seed(seed: int) -> None:
     if not isinstance(seed, int):
         raise ArgumentError(f"manual_seed expected a long, but got {type(seed).__name__}")
     state.rng = np.random.default_rng(seed & (2**64 - 1))
-
-
-# ---- from data
-
-
-def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
-    """A leaf that copies its data: a number, nested sequences of numbers or tensors, a tensor."""
-    plain(options, "tensor")
-    return leaf(array(data, dtype).copy(), requires_grad)
-
-
-def as_tensor(data: Any, dtype: Any = None, **options: Any) -> Tensor:
-    """The data as a tensor: itself when it is one of the right dtype."""
-    plain(options, "as_tensor")
-    if isinstance(data, Tensor) and dtype in (None, data.dtype):
-        return data
-    return leaf(array(data, dtype))
-
-
-def legacy_tensor(*data: Any) -> Tensor:
-    """torch.Tensor(data), torch.Tensor(2, 3): floating in any case."""
-    if len(data) == 1 and isinstance(data[0], (list, tuple, Tensor)):
-        return tensor(data[0], dtype=FLOAT)
-    return leaf(np.zeros(sizes(data or (0,), "Tensor")))
-
-
-def array(data: Any, dtype: Any = None) -> np.ndarray:
-    """The numpy array that data means, with PyTorch's choice of dtype."""
-    if isinstance(data, range):
-        state.charge(max(0, (data.stop - data.start) // data.step))
-        data = list(data)
-    shape = shape_of(data)
-    state.charge(math.prod(shape))
-    value = np.asarray(data.value) if isinstance(data, Tensor) else numbers(data, shape)
-    return value if dtype is None else value.astype(dtype)
-
-
-def numbers(data: Any, shape: tuple[int, ...]) -> np.ndarray:
-    flat: list[Any] = []
-    flatten(data, len(shape), flat)
-    return np.array(flat, dtype=common_dtype(flat)).reshape(shape)
-
-
-def shape_of(data: Any) -> tuple[int, ...]:
-    """The shape that the first items of nested sequences give."""
-    shape: list[int] = []
-    while isinstance(data, (list, tuple)):
-        if len(shape) == 32:
-            raise DataError("too many dimensions: a tensor has at most 32")
-        shape.append(len(data))
-        if not data:
-            return tuple(shape)
-        data = data[0]
-    return (*shape, *data.shape) if isinstance(data, Tensor) else tuple(shape)
-
-
-def flatten(data: Any, rank: int, flat: list[Any]) -> None:
-    """Append the numbers of nested sequences of one rank, which must be of equal lengths."""
-    if isinstance(data, Tensor):
-        flat.extend(np.asarray(data.value).ravel().tolist())
-        return
-    level, depth = [data], 0
-    while level and isinstance(level[0], (list, tuple)):
-        expected = len(level[0])
-        for row in level:
-            if not isinstance(row, (list, tuple)):
-                raise ArgumentError("not a sequence")
-            if len(row) != expected:
-                raise DataError(f"expected sequence of length {expected} at dim {depth} (got {len(row)})")
-        level = [item for row in level for item in row]
-        state.charge(len(level))
-        depth += 1
-    for item in level:
-        append_number(item, rank - depth, flat)
-
-
-def append_number(item: Any, rank: int, flat: list[Any]) -> None:
-    if isinstance(item, Tensor):
-        if rank == 0 and item.value.size != 1:
-            raise DataError("only one element tensors can be converted to Python scalars")
-        flat.extend(np.asarray(item.value).ravel().tolist())
-    elif isinstance(item, (list, tuple)):
-        raise DataError(f"expected a number, got a sequence of length {len(item)}: the rows are nested unequally")
-    elif isinstance(item, (int, float, complex)):
-        flat.append(item)
-    elif isinstance(item, str):
-        raise ArgumentError("new(): invalid data type 'str'")
-    else:
-        raise DataError(f"Could not infer dtype of {type(item).__name__}")
-
-
-def common_dtype(flat: list[Any]) -> np.dtype:
-    """float64 as soon as one number is a float, int64 for ints, bool for bools."""
-    kinds = {type(v) for v in flat}
-    if complex in kinds:
-        return np.dtype(np.complex128)
-    if float in kinds or not flat:
-        return FLOAT
-    if int not in kinds:
-        return np.dtype(np.bool_)
-    if any(not -(2**63) <= v < 2**63 for v in flat):
-        raise RangeError("Overflow when unpacking long long")
-    return INTEGER
 
 
 CREATION: dict[str, Callable[..., Any]] = {

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.tensor import Tensor
-from gradcli.interpreter.creation import tensor
 from gradcli.interpreter.dtypes import DTYPES
+from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.mathematics import CONSTANTS
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.values import module

@@ -11,8 +11,9 @@ import numpy as np
 
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import Fault, Span
-from gradcli.interpreter.creation import leaf, tensor
 from gradcli.interpreter.faults import placed
+from gradcli.interpreter.from_data import tensor
+from gradcli.interpreter.leaves import leaf
 from gradcli.interpreter.values import module
 from gradcli.syntax.spelling import did_you_mean
 

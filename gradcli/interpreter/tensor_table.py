@@ -17,7 +17,9 @@ from gradcli.engine.tensor import Tensor
 from gradcli.engine.torchviz import Digraph
 from gradcli.errors import RangeError
 from gradcli.interpreter.attributes import MISSING, Table
-from gradcli.interpreter.creation import full, leaf, sizes, tensor
+from gradcli.interpreter.creation import full
+from gradcli.interpreter.from_data import tensor
+from gradcli.interpreter.leaves import leaf, sizes
 from gradcli.interpreter.namespaces import FUNCTIONS_ONLY, INPLACE, INTERNAL
 from gradcli.interpreter.operations import METHOD_OPERATIONS
 from gradcli.interpreter.values import Size
