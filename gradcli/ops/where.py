@@ -13,7 +13,8 @@ class Where(Elementwise):
     """x where the condition holds, y elsewhere; broadcasts all three. Smooth in x and y; the condition is a constant."""
 
     def forward(self, condition: Value, x: Value, y: Value) -> Value:
-        return np.where(condition, x, y)[()]
+        out: Value = np.where(condition, x, y)
+        return out[()]
 
     def vjp_x(self, g: Value, condition: Value) -> Value:
         return where(condition, g, 0.0)
@@ -21,8 +22,10 @@ class Where(Elementwise):
     def vjp_y(self, g: Value, condition: Value) -> Value:
         return where(condition, 0.0, g)
 
-    def exact(self, condition: Value, x: Value, y: Value, decision: Any = None) -> Value:
-        return np.where(np.asarray(condition, dtype=bool), x, y)[()]
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        condition, x, y = args
+        out: Value = np.where(np.asarray(condition, dtype=bool), x, y)
+        return out[()]
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Any:
