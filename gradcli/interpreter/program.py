@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.mode import state
+from gradcli.engine.printing import Options, Printing
 from gradcli.engine.trace import Tracer
 from gradcli.errors import ProgramError, UsageError
 from gradcli.interpreter.attributes import add_tables
@@ -187,6 +188,7 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
     limit, thresholds, clock = sys.getrecursionlimit(), gc.get_threshold(), Clock(meter.limits.seconds, meter.expire)
     if seed is not None:
         state.reset()
+        Printing.options = Options()  # an earlier file's set_printoptions is its own
         state.rng, state.tracer, state.keep_graph = np.random.default_rng(seed), tracer, tracer is not None
     before = (state.charge, state.warn, state.span)
     state.charge, state.warn = meter.charge, warner.warn

@@ -122,6 +122,11 @@ def test_the_chain_of_calls_is_kept(failure):
     assert [span.line for span in error.callers] == [4, 5]
 
 
+def test_print_options_end_with_the_run(printed):
+    printed("import torch\ntorch.set_printoptions(precision=1)")
+    assert printed("print(tensor(0.25))") == "tensor(0.2500)\n"
+
+
 def test_evaluate_after_a_run(run):
     scope = run(LEAF + "z = x * 2").scope
     value = evaluate("torch.ones_like(z) + x.sum()", scope)
