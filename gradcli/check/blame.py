@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.check.functions import Fault, alone, describe, disagrees, expectation
-from gradcli.check.opinions import Witness
-from gradcli.check.result import Blame
-from gradcli.check.target import Input, Target, Term
+from gradcli.check.functions import Fault, alone, differs, expectation, lone_input, signed
+from gradcli.check.opinions import Opinion, Witness
+from gradcli.check.patterns import Context, counts_of, recognise
+from gradcli.check.result import Blame, InputResult
+from gradcli.check.returns import backward_of, parameter, place_of
+from gradcli.check.target import Target, Term
 from gradcli.engine.node import Node, OperationNode
 from gradcli.engine.trace import Record
+from gradcli.references.path import reachable
+
+NODES = 2000
+"""Nodes whose rules are checked alone, newest first; more would take too long."""
 
 
 def blame(target: Target, faults: Sequence[Fault], module: ast.Module, budget: int) -> Blame | None:
@@ -22,7 +28,7 @@ def blame(target: Target, faults: Sequence[Fault], module: ast.Module, budget: i
     for fault in faults:
         if any(node is fault.call.node for node in nodes):
             return of_function(fault, module)
-    for node in nodes:
+    for node in nodes[:NODES]:
         if isinstance(node, OperationNode):
             found = stale(node) or wrong_rule(node, budget)
             if found is not None:
@@ -33,25 +39,30 @@ def blame(target: Target, faults: Sequence[Fault], module: ast.Module, budget: i
 def of_function(fault: Fault, module: ast.Module) -> Blame:
     """The faulty return of a user Function's backward."""
     cls = fault.call.cls
-    line, column = returned(module, cls, fault.index)
-    return Blame(line, column, cls.__name__, f"{cls.__name__}.backward: {fault.why}")
+    definition = backward_of(module, cls)
+    line, column = place_of(definition, fault, cls)
+    name = parameter(module, cls, fault.index)
+    why = fault.why.replace(f"argument {fault.index + 1}", f"{name} (argument {fault.index + 1})", 1) if name else fault.why
+    return Blame(line, column, cls.__name__, f"{cls.__name__}.backward: {why}")
 
 
-def returned(module: ast.Module, cls: Any, index: int) -> tuple[int | None, int | None]:
-    """Line and column of the gradient with this index in the last return of a class's backward."""
-    span = getattr(cls, "span", None)
-    for node in ast.walk(module):
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__ and (span is None or node.lineno == span.line):
-            for member in node.body:
-                if isinstance(member, ast.FunctionDef) and member.name == "backward":
-                    returns = [n for n in ast.walk(member) if isinstance(n, ast.Return) and n.value is not None]
-                    if not returns:
-                        return member.lineno, member.col_offset + 1
-                    value: ast.expr = max(returns, key=lambda n: n.lineno).value  # type: ignore[assignment]
-                    if isinstance(value, ast.Tuple) and index < len(value.elts):
-                        value = value.elts[index]
-                    return value.lineno, value.col_offset + 1
-    return (span.line, span.column) if span is not None else (None, None)
+def of_claim(target: Target, inputs: Sequence[InputResult]) -> Blame | None:
+    """A gradient that the file claims has no node: the claim itself is to blame."""
+    wrong = next((i for i in inputs if i.claimed is not None and i.failing.any()), None)
+    return None if wrong is None else Blame(target.line, None, None, sentence(target, wrong, inputs))
+
+
+def sentence(target: Target, item: InputResult, inputs: Sequence[InputResult]) -> str:
+    """What a human would say of a wrong gradient: "d loss/d W is right up to a factor of 2: the mean over 2 rows is missing"."""
+    truth = item.symbolic if item.symbolic is not None else item.finite_difference
+    given = item.autograd if item.claimed is None else item.claimed
+    name = f"d {target.output}/d {item.name}"
+    if truth is None:
+        return f"{name} is wrong"
+    terms = [t.record for i in target.inputs for t in i.terms if t.record is not None]
+    counts, sums = counts_of([r for record in terms for r in reachable(record, set())])
+    others = [(f"d {target.output}/d {i.name}", i.symbolic) for i in inputs if i is not item and i.symbolic is not None]
+    return f"{name} {recognise(np.asarray(given, dtype=float), truth, Context(counts, sums, others)).text}"
 
 
 def below(target: Target) -> Iterator[Node]:
@@ -70,44 +81,54 @@ def place(node: Node) -> tuple[int | None, int | None]:
     return (node.span.line, node.span.column) if node.span is not None else (None, None)
 
 
+STALE = "a value that it kept for backward was overwritten afterwards, outside the graph (.data or detach())"
+
+
 def stale(node: OperationNode) -> Blame | None:
     """A kept value that is no longer the one that the operation saw: overwritten outside the graph."""
     if node.records is None:
         return None
     count = len(node.edges)
-    for slot, value in zip(node.plan.slots, node.saved):
+    for slot, value in zip(node.plan.slots, node.saved, strict=False):
         record = node.records[slot] if slot <= count and slot < len(node.records) else None
         if not isinstance(record, Record) or not isinstance(value, np.ndarray) or value.shape != np.shape(record.value):
             continue
         if not np.array_equal(value, record.value, equal_nan=True):
             line, column = place(node)
-            return Blame(line, column, node.name, "a value that it kept for backward was overwritten afterwards, outside the graph (.data or detach())")
+            return Blame(line, column, node.name, f"{node.name}: {STALE}")
     return None
 
 
 def wrong_rule(node: OperationNode, budget: int) -> Blame | None:
     """A rule that disagrees with the references at the node's own inputs."""
-    if node.records is None or node.op.outputs > 1 or len(node.records) <= len(node.edges):
+    count = len(node.edges)
+    if node.records is None or len(node.records) <= count:
         return None
-    output = node.records[len(node.edges)]
-    if not isinstance(output, Record):
+    outputs = node.records[count:]
+    rng = np.random.default_rng(node.sequence)
+    weights = [signed(rng, shape) for shape, _ in node.shapes]
+    terms = [Term(record, w) for record, w in zip(outputs, weights, strict=False) if isinstance(record, Record)]
+    if not terms:
         return None
-    weights = np.random.default_rng(node.sequence).uniform(0.5, 1.5, np.shape(output.value))
-    given = alone(node, [weights[()]])
-    term = Term(output, weights)
+    given = alone(node, [np.asarray(w, dtype=dtype)[()] for w, (_, dtype) in zip(weights, node.shapes, strict=True)])
     inputs = []
-    for record in dict.fromkeys(r for r in node.records[: len(node.edges)] if isinstance(r, Record)):
-        places = [k for k, r in enumerate(node.records[: len(node.edges)]) if r is record and node.edges[k] is not None]
+    for record in dict.fromkeys(r for r in node.records[:count] if isinstance(r, Record)):
+        places = [k for k, r in enumerate(node.records[:count]) if r is record and node.edges[k] is not None]
         if places:
-            total = sum((np.asarray(given[k], dtype=float) for k in places if k in given), np.zeros(np.shape(record.value)))
-            inputs.append(Input("", None, np.shape(record.value), np.asarray(record.value).dtype, None, total, [term], fixed=[record]))  # type: ignore[arg-type]
+            inputs.append(lone_input(f"argument {places[0] + 1}", record, [given[k] for k in places if k in given], terms))
     witness = Witness(inputs, budget)
-    for position, item in enumerate(inputs):
-        opinion = witness.opinion(position)
-        expected = expectation(opinion)
-        if expected is not None and disagrees(item.autograd, expected, opinion, item.dtype):
-            line, column = place(node)
-            return Blame(line, column, node.name, f"{node.name}: {describe(item.autograd, expected, position, False)}")
+    opinions = [witness.opinion(k) for k in range(len(inputs))]
+    return judged(node, inputs, opinions)
+
+
+def judged(node: OperationNode, inputs: Sequence[Any], opinions: Sequence[Opinion]) -> Blame | None:
+    """The first of a node's gradients that is wrong."""
+    expected = [expectation(o) for o in opinions]
+    for k, (item, opinion, truth) in enumerate(zip(inputs, opinions, expected, strict=True)):
+        if truth is None or opinion.kinked or not differs(item.autograd, truth, opinion, item.dtype, 1e-7):
+            continue
+        others = [(other.name, e) for j, (other, e) in enumerate(zip(inputs, expected, strict=True)) if j != k and e is not None]
+        line, column = place(node)
+        text = recognise(item.autograd, truth, Context(others=others)).text
+        return Blame(line, column, node.name, f"{node.name}: its gradient for {item.name} {text}")
     return None
-
-

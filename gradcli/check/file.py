@@ -12,12 +12,13 @@ import mpmath
 import numpy as np
 
 from gradcli.check import collect as collecting
-from gradcli.check.blame import blame
+from gradcli.check.blame import blame, of_claim, sentence
 from gradcli.check.functions import Fault, check_functions
 from gradcli.check.judge import Judge, Judgement, Tolerance, rank
 from gradcli.check.nonfinite import origins
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
+from gradcli.check.point import Point
 from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
 from gradcli.check.target import Target
 from gradcli.engine.trace import Tracer
@@ -63,18 +64,43 @@ def examine(result: FileResult, tree: Tree, options: CheckOptions) -> None:
     if not tree.module.body:
         raise UsageError("the file is empty: there is nothing to check", hint="write an expression, e.g. x = tensor(2., requires_grad=True); y = x**2", code="G103")
     program = Program(tree, options.limits)
-    tracer = Tracer(tree.directives.surrogates)
-    run, targets = guarded(collecting.collect, program, options, tracer)
+    first = Point(program, options)
+    run, targets = guarded(first.collect, Tracer(tree.directives.surrogates))
     result.asserts = [AssertResult(a.span.line, "pass" if a.holds else "fail", a.message or a.source) for a in run.asserts]
     if run.error is not None:
         result.error = run.error
         return
+    judge_point(result, first, run, targets, tree)
+    for number in range(1, options.points):
+        judge_further_point(result, Point(program, options, number), tree)
+    settle(result, options)
+
+
+def judge_point(result: FileResult, point: Point, run: Run, targets: list[Target], tree: Tree) -> None:
+    """Judge the user Functions and the targets of one run."""
+    options, tracer = point.options, run.tracer
+    assert tracer is not None
     with collecting.judging(run):
         functions, faults = check_functions(tracer, options.symbolic_budget, options.seed)
-        result.functions = functions
-        exact = Rerun(program, options)
-        result.targets = [judge_target(t, k, exact, tracer, faults, tree, options) for k, t in enumerate(targets)]
-    settle(result, options)
+        result.functions += functions
+        exact = Rerun(point)
+        result.targets += [judge_target(t, k, exact, tracer, faults, tree, options) for k, t in enumerate(targets)]
+
+
+def judge_further_point(result: FileResult, point: Point, tree: Tree) -> None:
+    """Judge at another point; what is as good as at the first one is only counted, what is worse is added with the point."""
+    found = FileResult(result.path, "pass", False)
+    run, targets = guarded(point.collect, Tracer(tree.directives.surrogates))
+    if run.error is not None:
+        note = Note("point", f"{point.name}: {run.error.type}: {run.error.message}", run.error.span.line if run.error.span else None)
+        if result.targets:
+            result.targets[0].notes.append(note)
+        return
+    judge_point(found, point, run, targets, tree)
+    for target, source in zip(found.targets, targets):
+        if target.status != "pass":
+            target.notes.append(Note("point", f"{point.name}: {point.paste(source)}", target.line))
+            result.targets.append(target)
 
 
 def guarded(function: Any, *args: Any) -> tuple[Run, list[Target]]:
@@ -102,9 +128,8 @@ class PassesOnly(Tracer):
 class Rerun:
     """The whole program run once more at 50 digits, on demand: the engine's own rules without rounding."""
 
-    def __init__(self, program: Program, options: CheckOptions) -> None:
-        self.program = program
-        self.options = options
+    def __init__(self, point: Point) -> None:
+        self.point = point
         self.targets: list[Target] | None = None
         self.failed = False
 
@@ -113,7 +138,7 @@ class Rerun:
         if self.targets is None and not self.failed:
             try:
                 with mpmath.workdps(DIGITS):
-                    run, self.targets = collecting.collect(self.program, self.options, PassesOnly(), lift)
+                    run, self.targets = self.point.collect(PassesOnly(), lift)
                 self.failed = run.error is not None
             except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
                 self.failed = True
@@ -139,11 +164,19 @@ def judge_target(
         any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes,
     )  # fmt: skip
     if worst == "fail":
-        result.blame = blame(target, faults, tree.module, options.symbolic_budget)
+        explain(result, target, faults, tree, options)
     if any((i.verdicts == "nan").any() for i in inputs):
         exists = any(bool(((i.verdicts == "nan") & i.failing).any()) for i in inputs)
         result.notes += origins(target.roots, [t.record for i in target.inputs for t in i.terms], exists)
     return result
+
+
+def explain(result: TargetResult, target: Target, faults: Sequence[Fault], tree: Tree, options: CheckOptions) -> None:
+    """Who is to blame for a target that failed, and one sentence for each wrong gradient."""
+    result.blame = of_claim(target, result.inputs) or blame(target, faults, tree.module, options.symbolic_budget)
+    for item in result.inputs:
+        if (item.verdicts == "fail").any():
+            result.notes.append(Note("wrong-gradient", sentence(target, item, result.inputs), target.line))
 
 
 def judge_input(target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun, tolerance: Tolerance) -> Judgement:
@@ -163,7 +196,7 @@ def judge_input(target: Target, number: int, position: int, opinion: Opinion, wi
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
 
-    return Judge(given, opinion, np.asarray(item.tensor.value), rederive, arbiter, tolerance).judge()
+    return Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, np.asarray(item.tensor.value)).judge()
 
 
 def suspicious(given: np.ndarray, opinion: Opinion) -> np.ndarray:

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import mpmath
 import numpy as np
 
 from gradcli.check.opinions import Opinion, Witness
-from gradcli.check.projection import Project, Projection
+from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import FunctionResult
+from gradcli.check.subgradient import Neighbours
 from gradcli.check.target import Input, Term
 from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
-from gradcli.engine.mode import recording
-from gradcli.engine.node import Node, placed
+from gradcli.engine.mode import recording, state
+from gradcli.engine.node import Node
+from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
-from gradcli.references.difference import scales
+from gradcli.errors import GradcliError
+from gradcli.references.estimate import NoAnswer
+from gradcli.references.path import reachable
+from gradcli.references.scalar import DIGITS, lift, lowered
 
 CALLS = 8
 """Calls of one Function that are checked; the first ones."""
 CLOSE = 1e-7
-"""Relative disagreement that rounding inside a Function may cause."""
+"""Relative disagreement that rounding inside a Function may cause, where it cannot be run without."""
+EPS, TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 
 
 @dataclass
 class Fault:
-    """What is wrong with one returned gradient: of which argument, what it should be, what it is."""
+    """What is wrong with one returned gradient: of which argument, and how it looks ("the gradient for argument 1 is ...").
+
+    `kind` is the word of its pattern, `line` that of the last operation that made the gradient.
+    """
 
     call: FunctionCall
     index: int
-    given: np.ndarray
-    expected: np.ndarray
+    kind: str
     why: str
+    line: int | None = None
 
 
 def check_functions(tracer: Tracer, budget: int, seed: int) -> tuple[list[FunctionResult], list[Fault]]:
@@ -46,48 +57,135 @@ def check_functions(tracer: Tracer, budget: int, seed: int) -> tuple[list[Functi
         if tracer.is_surrogate(cls):
             results.append(FunctionResult(cls.__name__, line, "pass", False, "surrogate: its backward is deliberately not the derivative"))
             continue
-        found = [fault for call in own for fault in faults_of(call, budget, seed)]
+        found = [fault for call in own for fault in Alone(call, budget, seed).faults()]
         faults += found
         results.append(FunctionResult(cls.__name__, line, "fail" if found else "pass", bool(found), found[0].why if found else None))
     return results, faults
 
 
-def faults_of(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
-    """The wrong ones among the gradients that one call's backward returns for random upstream gradients."""
-    rng = np.random.default_rng([seed, call.first])
-    node = call.node
-    weights = [signed(rng, shape) for shape, _ in node.shapes]
-    sent = [np.array(w, dtype=dtype) for w, (_, dtype) in zip(weights, node.shapes)]
-    given = alone(node, sent)
-    if any((s != w).any() for s, w in zip(sent, weights)):
-        return [Fault(call, 0, sent[0], weights[0], "backward changes grad_output in place")]
-    terms = [Term(record, w) for record, w in zip(call.outputs, weights) if isinstance(record, Record)]
-    inputs, groups = [], []
-    for record in dict.fromkeys(r for k, r in enumerate(call.inputs) if isinstance(r, Record) and node.edges[k] is not None):
-        places = [k for k, r in enumerate(call.inputs) if r is record]
-        shape = np.shape(record.value)
-        total = sum((np.asarray(given[k], dtype=float) for k in places if k in given), np.zeros(shape))
-        inputs.append(Input(str(places[0]), None, shape, np.asarray(record.value).dtype, None, total, terms, fixed=[record]))  # type: ignore[arg-type]
-        groups.append(places)
-    witness = Witness(inputs, budget)
-    faults = []
-    for position, (item, places) in enumerate(zip(inputs, groups)):
-        opinion = witness.opinion(position)
-        expected = expectation(opinion)
-        if expected is None and opinion.project is not None:
-            expected = corrected(item, opinion.project)
-        if expected is None or not disagrees(item.autograd, expected, opinion, item.dtype):
-            continue
-        missing = not any(k in given for k in places)
-        why = describe(item.autograd, expected, places[0], missing)
-        faults.append(Fault(call, places[0], item.autograd, expected, why))
-    return faults
+class Alone:
+    """One call of a user Function, judged at its own inputs along random upstream gradients."""
+
+    def __init__(self, call: FunctionCall, budget: int, seed: int) -> None:
+        self.call, self.node, self.budget = call, call.node, budget
+        rng = np.random.default_rng([seed, call.first])
+        self.weights = [np.asarray(signed(rng, shape).astype(dtype), dtype=float) for shape, dtype in self.node.shapes]
+        self.terms = [Term(record, w) for record, w in zip(call.outputs, self.weights, strict=False) if isinstance(record, Record)]
+        self.inputs: list[Input] = []
+        self.places: list[list[int]] = []
+        """For each input at which arguments it was given."""
+
+    def faults(self) -> list[Fault]:
+        """The wrong ones among the gradients that its backward returns."""
+        sent = [np.array(w, dtype=dtype)[()] for w, (_, dtype) in zip(self.weights, self.node.shapes, strict=True)]
+        given = alone(self.node, sent)
+        if any((s != w).any() for s, w in zip(sent, self.weights, strict=True)):
+            return [Fault(self.call, 0, "inplace", "backward changes grad_output in place: what else gets this gradient is wrong then")]
+        self.gather(given)
+        witness = Witness(self.inputs, self.budget)
+        opinions = [witness.opinion(k) for k in range(len(self.inputs))]
+        expected = [expectation(o) for o in opinions]
+        suspects = [k for k, (i, o, e) in enumerate(zip(self.inputs, opinions, expected, strict=True)) if differs(i.autograd, e, o, i.dtype)]
+        if suspects:
+            suspects = self.without_rounding(suspects, opinions, expected)
+        if any(o.kinked for o in opinions):
+            suspects = self.beside_kinks(suspects)
+        return [self.fault(k, expected, given) for k in suspects]
+
+    def without_rounding(self, suspects: list[int], opinions: Sequence[Opinion], expected: Sequence[np.ndarray | None]) -> list[int]:
+        """Which inputs remain suspect when forward and backward run at 50 digits; by how much they are off where that does not work."""
+        exactly = rederived(self.call, self.weights)
+        if exactly is None:
+            return [k for k in suspects if differs(self.inputs[k].autograd, expected[k], opinions[k], self.inputs[k].dtype, CLOSE)]
+        left = []
+        for k in suspects:
+            again = sum((exactly[p] for p in self.places[k] if p in exactly), np.zeros(self.inputs[k].shape))
+            if differs(again, expected[k], opinions[k], np.dtype(np.float64), 1e-12, 1e-14):
+                left.append(k)
+        return left
+
+    def gather(self, given: dict[int, Any]) -> None:
+        """The differentiated inputs, each once, with the sum of what came back for it."""
+        call = self.call
+        for record in dict.fromkeys(r for k, r in enumerate(call.inputs) if isinstance(r, Record) and self.node.edges[k] is not None):
+            places = [k for k, r in enumerate(call.inputs) if r is record]
+            self.inputs.append(lone_input(str(places[0]), record, [given[k] for k in places if k in given], self.terms))
+            self.places.append(places)
+
+    def beside_kinks(self, suspects: list[int]) -> list[int]:
+        """Which inputs remain suspect where switches lie exactly at the point: the whole gradient must be a subgradient."""
+        try:
+            neighbours = Neighbours(self.inputs, self.budget, self.call.first)
+        except NoAnswer:
+            return suspects
+        if neighbours.allow([i.autograd for i in self.inputs]):
+            return []
+        return suspects or [0]
+
+    def fault(self, position: int, expected: Sequence[np.ndarray | None], given: dict[int, Any]) -> Fault:
+        """What is wrong with one gradient, in words."""
+        item, places = self.inputs[position], self.places[position]
+        which = f"the gradient for argument {places[0] + 1}"
+        if not any(k in given for k in places):
+            return Fault(self.call, places[0], "none", f"{which} is None, but the output depends on it", self.line(places[0]))
+        truth = expected[position]
+        assert truth is not None
+        pattern = recognise(item.autograd, truth, self.context(position, expected))
+        return Fault(self.call, places[0], pattern.kind, f"{which} {pattern.text}", self.line(places[0]))
+
+    def line(self, index: int) -> int | None:
+        """The line of the last operation that made a gradient (or, for one that is None, another): which return ran."""
+        try:
+            with own_sweep(recorded=True):
+                found = self.call.cls.backward(self.node.context, *[Tensor(np.array(w), True) for w in self.weights])
+        except (RuntimeError, TypeError, ValueError):
+            return None
+        results = found if isinstance(found, tuple) else (found,)
+        nodes = [r.node for r in [*results[index : index + 1], *results] if isinstance(r, Tensor) and r.node is not None]
+        return nodes[0].span.line if nodes and nodes[0].span is not None else None
+
+    def context(self, position: int, expected: Sequence[np.ndarray | None]) -> Context:
+        """What may explain a wrong gradient."""
+        body = [r for t in self.terms if t.record is not None for r in reachable(t.record, set()) if self.call.first < r.index]
+        counts, sums = counts_of(body)
+        others = [
+            (f"argument {self.places[k][0] + 1}", e) for k, e in enumerate(expected) if k != position and e is not None
+        ]  # fmt: skip
+        upstream = self.weights[0] if len(self.weights) == 1 else None
+        return Context(counts, sums, others, upstream, lambda weights: self.along(position, weights))
+
+    def along(self, position: int, weights: np.ndarray) -> np.ndarray | None:
+        """The right gradient of one input for another upstream gradient of the only output."""
+        item = self.inputs[position]
+        record = self.terms[0].record
+        moved = Input(item.name, None, item.shape, item.dtype, item.tensor, item.autograd, [Term(record, weights)], fixed=item.fixed)
+        return expectation(Witness([moved], self.budget).opinion(0))
+
+
+def lone_input(name: str, record: Record, parts: Sequence[Any], terms: list[Term]) -> Input:
+    """An input that stands for one record, with the sum of the gradients that it got."""
+    shape = np.shape(record.value)
+    total = sum((np.asarray(p, dtype=float) for p in parts), np.zeros(shape))
+    return Input(name, None, shape, np.asarray(record.value).dtype, None, total, terms, fixed=[record])  # type: ignore[arg-type]
 
 
 def alone(node: Node, grads: Sequence[Any]) -> dict[int, Any]:
     """What one node hands to each of its inputs, by position; None and missing entries mean no gradient."""
-    with recording(False):
-        return {index: g for index, g in placed(node, node.backward(list(grads), Pass([], own=True))) if g is not None}
+    with own_sweep(recorded=False) as sweep:
+        return {index: g for index, g in node.backward(list(grads), sweep) if g is not None}
+
+
+@contextmanager
+def own_sweep(recorded: bool) -> Iterator[Pass]:
+    """The engine set up for a pass of gradcli's own: over freed graphs too, and without a trace."""
+    before = state.sweep, state.tracer
+    sweep = Pass([], own=True)
+    state.sweep, state.tracer = sweep, None
+    try:
+        with recording(recorded):
+            yield sweep
+    finally:
+        state.sweep, state.tracer = before
 
 
 def signed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -98,65 +196,40 @@ def signed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 def expectation(opinion: Opinion) -> np.ndarray | None:
     """The derivative by the best reference; NaN where neither speaks."""
     symbolic = None if opinion.symbolic is None else opinion.symbolic.value
-    slope = None if opinion.difference is None else np.where(opinion.difference.error < 1e-4 * np.abs(opinion.difference.value) + 1e-9, opinion.difference.value, np.nan)
+    slope = None
+    if opinion.difference is not None:
+        value, bar = opinion.difference.value, opinion.difference.error
+        slope = np.where(bar < 1e-4 * np.abs(value) + 1e-9, value, np.nan)
     if symbolic is None:
         return slope
     return symbolic if slope is None else np.where(np.isfinite(symbolic), symbolic, slope)
 
 
-def corrected(item: Input, project: Project) -> np.ndarray:
-    """A gradient too large to be checked by element, with the elements that bisection found wrong put right."""
-    assert item.fixed is not None
-    projection = Projection(item.autograd, scales(np.asarray(item.fixed[0].value, dtype=float)), project)
-    projection.run()
-    return projection.given
-
-
-def disagrees(given: np.ndarray, expected: np.ndarray, opinion: Opinion, dtype: np.dtype) -> bool:
-    """Whether some element is wrong beyond rounding, and is no other subgradient at a kink."""
-    eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else 2.2e-16
+def differs(
+    given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, dtype: np.dtype, close: float = 0.0, cancelled: float | None = None
+) -> bool:
+    """Whether some element is wrong beyond rounding: `close` relative to itself, `cancelled` to the terms that make it up."""
+    if expected is None:
+        return False
+    eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else EPS
     gross = np.where(np.isfinite(opinion.gross), opinion.gross, 0.0)
-    room = max(CLOSE, 100 * eps) * np.abs(expected) + 1e3 * eps * gross + float(np.finfo(np.float64).tiny)
-    if opinion.symbolic is None and opinion.difference is not None:
-        room = room + 10 * opinion.difference.error
-    low, high = expected - room, expected + room
-    for side in opinion.alternatives:
-        low, high = np.fmin(low, side - room), np.fmax(high, side + room)
+    room = max(close, 100 * eps) * np.abs(expected) + (1e3 * eps if cancelled is None else cancelled) * gross + TINY
+    if opinion.difference is not None:
+        silent = np.full(expected.shape, True) if opinion.symbolic is None else ~np.isfinite(opinion.symbolic.value)
+        room = room + np.where(silent, 10 * opinion.difference.error, 0.0)
     known = np.isfinite(expected)
-    return bool((known & ~((given >= low) & (given <= high))).any())
+    return bool((known & ~(np.abs(given - expected) <= room)).any())
 
 
-def describe(given: np.ndarray, expected: np.ndarray, index: int, missing: bool) -> str:
-    """What the wrong gradient looks like next to the right one, in one sentence."""
-    which = f"the gradient for argument {index + 1}"
-    if missing:
-        return f"{which} is None, but the output depends on it"
-    if given.ndim == 2 and given.shape[0] == given.shape[1] and close(given.T, expected):
-        return f"{which} is transposed"
-    if close(-given, expected):
-        return f"{which} has the wrong sign"
-    factor = constant_factor(given, expected)
-    if factor is not None:
-        return f"{which} is off by a constant factor: it is {factor:.6g} times the derivative"
-    unmasked = (np.abs(expected) == 0) & (given != 0)
-    if unmasked.any() and close(np.where(unmasked, 0.0, given), expected):
-        return f"{which} lacks a mask: it is not 0 where the derivative is"
-    wrong = ~np.isclose(given, expected, rtol=1e-6, atol=0, equal_nan=True)
-    if 0 < wrong.sum() < given.size:
-        place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        return f"{which} is wrong in {int(wrong.sum())} of {given.size} elements, first at {list(place)}: {given[place]:.6g} instead of {expected[place]:.6g}"
-    place = np.unravel_index(int(np.argmax(np.abs(given - expected))), given.shape) if given.size else ()
-    return f"{which} is wrong: {float(given[place]):.6g} instead of {float(expected[place]):.6g}" + (f" at {[int(i) for i in place]}" if place else "")
-
-
-def close(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-12 * float(np.max(np.abs(b), initial=0.0))))
-
-
-def constant_factor(given: np.ndarray, expected: np.ndarray) -> float | None:
-    """The factor between two arrays, where one and the same factor takes all elements of the one to the other."""
-    use = (expected != 0) & np.isfinite(expected) & np.isfinite(given)
-    if not use.any():
+def rederived(call: FunctionCall, weights: Sequence[np.ndarray]) -> dict[int, np.ndarray] | None:
+    """What the user's own forward and backward give at 50 digits; None where they do not run so."""
+    try:
+        with mpmath.workdps(DIGITS), own_sweep(recorded=True) as sweep:
+            args = [Tensor(lift(r.value), True) if isinstance(r, Record) else a for r, a in zip(call.inputs, call.args, strict=True)]
+            result = call.cls.apply(*args)
+            node = next(t.node for t in (result if isinstance(result, tuple) else (result,)) if isinstance(t, Tensor) and t.node is not None)
+            with recording(False):
+                found = node.backward([lift(w) for w in weights], sweep)
+            return {k: np.asarray(lowered(np.asarray(getattr(g, "value", g))), dtype=float) for k, g in found if g is not None}
+    except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, LookupError, StopIteration):
         return None
-    factor = float(np.median(given[use] / expected[use]))
-    return factor if factor and close(expected * factor, given) else None

@@ -74,13 +74,19 @@ def rank(verdict: str, failing: bool) -> float:
 
 
 class Judge:
-    """Judges one gradient `given` (autograd's or a claimed one) by a tensor whose value is `point`."""
+    """Judges one gradient `given` (autograd's or a claimed one) by a tensor of `dtype` whose value is `point`."""
 
     def __init__(
-        self, given: np.ndarray, opinion: Opinion, point: np.ndarray, rederive: Rederive, arbiter: Arbiter, tolerance: Tolerance | None = None
+        self,
+        given: np.ndarray,
+        opinion: Opinion,
+        dtype: np.dtype,
+        rederive: Rederive,
+        arbiter: Arbiter,
+        tolerance: Tolerance | None = None,
+        point: np.ndarray | None = None,
     ) -> None:
-        dtype = point.dtype
-        self.scale = scales(np.asarray(point, dtype=float)) if dtype.kind in "fiub" else np.ones(np.shape(point))
+        self.point = given if point is None else point
         self.tolerance = tolerance or Tolerance()
         self.given = np.asarray(given, dtype=np.float64)
         self.opinion = opinion
@@ -218,7 +224,7 @@ class Judge:
         silent = np.isfinite(self.given) & ~np.isfinite(self.symbolic)
         if project is None or not silent.any():
             return
-        projection = Projection(np.where(np.isfinite(self.given), self.given, 0.0), self.scale, project)
+        projection = Projection(np.where(np.isfinite(self.given), self.given, 0.0), scales(np.asarray(self.point, dtype=float)), project)
         agrees = projection.run()
         self.set(silent, "pass" if agrees else "unchecked")
         for place, derivative in projection.wrong.items():

@@ -38,12 +38,12 @@ class Opinion:
     alternatives: list[np.ndarray]
     unsettled: np.ndarray | None = None
     """Elements whose symbolic value still changes between 50 and 100 digits: nobody knows their derivative."""
-    project: Project | None = None
-    """Derivatives along directions, where the input is too large for differences by element."""
     kinked: list[Record] = field(default_factory=list)
     kinks_in_functions: bool = False
     why_no_symbolic: str = ""
     why_no_difference: str = ""
+    project: Project | None = None
+    """Derivatives along directions, where the input is too large for differences by element."""
 
 
 class Witness:
@@ -180,7 +180,7 @@ class Witness:
             why_difference = "the Jacobian has too many elements"
         kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
         inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
-        return Opinion(found, slopes, gross, others, unsettled, project, kinked, inside, why_symbolic, why_difference)
+        return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference, project)
 
     def arbitrate(self, position: int, elements: np.ndarray) -> np.ndarray:
         """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""

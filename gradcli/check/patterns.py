@@ -6,7 +6,7 @@ Every text goes on after the name of a gradient: "d loss/d W" + " is right up to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +44,6 @@ class Context:
     others: Sequence[tuple[str, np.ndarray]] = ()
     upstream: np.ndarray | None = None
     along: Callable[[np.ndarray], np.ndarray | None] | None = None
-    extra: list[Callable[[np.ndarray, np.ndarray], Pattern | None]] = field(default_factory=list)
 
 
 def recognise(given: np.ndarray, expected: np.ndarray, context: Context | None = None) -> Pattern:
@@ -257,7 +256,7 @@ def counts_of(records: Sequence[Record]) -> tuple[list[Count], list[Count]]:
         if record.op.name in MEANS or record.op.name == "sum":
             table, word = (sums, "sum") if record.op.name == "sum" else (means, "mean")
             share = max(1, int(np.prod(before))) // max(1, int(np.size(record.value)))
-            table.setdefault(share, Count(share, f"{word} over {share} {unit(before, np.shape(record.value))}"))
+            table.setdefault(share, Count(share, f"{word} over {share} {unit(record, len(before))}"))
         elif record.op.name in ("div", "mul"):
             note_division(record, records, means)
     return list(means.values()), list(sums.values())
@@ -285,12 +284,10 @@ def value_of(argument: object) -> object:
     return argument.value if isinstance(argument, Record) else argument
 
 
-def unit(before: tuple[int, ...], after: tuple[int, ...]) -> str:
+def unit(record: Record, rank: int) -> str:
     """What a reduction counts: rows, columns, or elements."""
-    if len(before) == 2 and len(after) in (1, 2) and int(np.prod(after)) > 1:
-        kept = int(np.prod(after))
-        return "rows" if kept == before[1] != before[0] or before[0] == 1 else "columns" if kept == before[0] != before[1] else "elements"
-    return "elements"
+    dims = getattr(record.op, "dim", None)
+    return axis_name(dims[0] % rank, rank) if isinstance(dims, tuple) and len(dims) == 1 and rank > 1 else "elements"
 
 
 def axis_name(axis: int, rank: int) -> str:
