@@ -19,6 +19,7 @@ from gradcli.interpreter.creation import CREATION
 from gradcli.interpreter.from_data import legacy_tensor
 from gradcli.interpreter.kinds import tensor_kind
 from gradcli.interpreter.leaves import FLOAT
+from gradcli.interpreter.questions import TENSOR_QUESTIONS
 
 Members = dict[str, Any]
 
@@ -77,6 +78,7 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 QUESTIONS: Members = {
+    **TENSOR_QUESTIONS,
     "is_tensor": lambda value: isinstance(value, Tensor),
     "numel": lambda x: x.size_,
     "is_floating_point": lambda x: x.dtype.kind == "f",

@@ -22,6 +22,7 @@ from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.leaves import leaf, sizes
 from gradcli.interpreter.namespaces import FUNCTIONS_ONLY, INPLACE, INTERNAL
 from gradcli.interpreter.operations import METHOD_OPERATIONS
+from gradcli.interpreter.questions import TENSOR_QUESTIONS
 from gradcli.interpreter.values import Size
 
 
@@ -106,7 +107,7 @@ ENGINE_TABLES: dict[type, Table] = {
     Tensor: Table(
         "Tensor",
         {**members.PROPERTIES, "shape": shape},
-        {**catalogue_methods(), **members.METHODS, **OWN_METHODS},
+        {**catalogue_methods(), **TENSOR_QUESTIONS, **members.METHODS, **OWN_METHODS},
         members.SETTERS,
         {"grad": lambda x: members.SETTERS["grad"](x, None)},
     ),

@@ -120,5 +120,11 @@ def test_modes_end_with_an_error(printed):
     assert printed(text + "print((x * 2).requires_grad)") == "True\n"
 
 
+def test_equal_and_allclose(printed):
+    text = "a = tensor([1.0, float('nan')])\nb = tensor([1.0, 2.0])\n"
+    text += "print(equal(a, a), equal(b, b), b.equal(b + 1e-9), allclose(b, b + 1e-9), allclose(a, a), a.allclose(a, equal_nan=True))"
+    assert printed(text) == "False True False True False True\n"
+
+
 def test_seed(run):
     assert run("x = randn(2)", seed=3).scope["x"].value.tolist() == run("manual_seed(3)\nx = randn(2)").scope["x"].value.tolist()
