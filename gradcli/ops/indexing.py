@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -127,6 +128,13 @@ class Index(Gathered):
 
     def forward(self, x: Value, indices: Value) -> Value:
         return x[self.places(x.ndim, indices)]
+
+    def size(self, *args: Value) -> int:
+        x, indices = args
+        if indices.dtype.kind == "b":
+            return 0
+        rest = math.prod(n for k, n in enumerate(x.shape) if k - x.ndim not in self.axes)
+        return int(indices.size // len(self.axes) * rest)
 
     def vjp_x(self, g: Value, indices: Value, x_shape: tuple[int, ...]) -> Value:
         return Unindex(axes=self.axes, shape=x_shape)(g, indices)

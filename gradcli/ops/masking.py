@@ -88,12 +88,26 @@ class Take(Structural):
 
 
 class Embedding(Structural):
-    """Rows of a table: (n, d), index (...) -> (..., d). Rows at `padding_idx` get no gradient."""
+    """Rows of a table: (n, d), index (...) -> (..., d). The row `padding_idx` counts as a constant: it gets no gradient."""
 
     padding_idx: int = -1
 
+    def decide(self, weight: Value, indices: Value) -> Any:
+        """The row that counts as a constant."""
+        return np.array(weight[self.padding_idx]) if self.padding_idx >= 0 else None
+
+    def branch(self, weight: Value, indices: Value, decision: Any = None) -> Value:
+        out = weight[indices]
+        if decision is not None and np.ndim(indices):
+            out[np.asarray(indices) == self.padding_idx] = decision
+        return decision if decision is not None and not np.ndim(indices) and indices == self.padding_idx else out
+
     def forward(self, weight: Value, indices: Value) -> Value:
         return weight[indices]
+
+    def size(self, *args: Value) -> int:
+        weight, indices = args
+        return int(np.size(indices) * weight.shape[-1])
 
     def vjp_weight(self, g: Value, indices: Value, weight_shape: tuple[int, ...]) -> Value:
         if self.padding_idx >= 0:
@@ -102,11 +116,15 @@ class Embedding(Structural):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         weight, indices = args
-        return weight[:, indices]
+        out = weight[:, indices]
+        if decision is not None:
+            out[:, np.asarray(indices) == self.padding_idx] = decision
+        return out
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (rng.normal(size=(4, 2)), np.array([[0, 3], [3, 1]]))
+        yield cls(padding_idx=3), (rng.normal(size=(4, 2)), np.array([[0, 3], [3, 1]]))
 
 
 class MaskedScatter(IndexPut):

@@ -109,6 +109,10 @@ class IndexSelect(Structural):
     def forward(self, x: Value, index: Value) -> Value:
         return np.take(x, np.atleast_1d(index), self.dim) if np.ndim(x) else x[()]
 
+    def size(self, *args: Value) -> int:
+        x, index = args
+        return int(np.size(x) // max(x.shape[self.dim], 1) * np.size(index)) if np.ndim(x) else 1
+
     def vjp_x(self, g: Value, index: Value, x_shape: tuple[int, ...]) -> Value:
         return IndexAdd(dim=self.dim)(np.zeros(x_shape, g.dtype), index, g)
 
