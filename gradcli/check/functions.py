@@ -18,7 +18,7 @@ from gradcli.check.target import Input, Term
 from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording, state
-from gradcli.engine.node import Node
+from gradcli.engine.node import Node, placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.errors import GradcliError
@@ -85,7 +85,8 @@ class Alone:
         witness = Witness(self.inputs, self.budget)
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
         expected = [expectation(o) for o in opinions]
-        suspects = [k for k, (i, o, e) in enumerate(zip(self.inputs, opinions, expected, strict=True)) if differs(i.autograd, e, o, i.dtype)]
+        triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
+        suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.dtype)]
         if suspects:
             suspects = self.without_rounding(suspects, opinions, expected)
         if any(o.kinked for o in opinions):
@@ -172,7 +173,7 @@ def lone_input(name: str, record: Record, parts: Sequence[Any], terms: list[Term
 def alone(node: Node, grads: Sequence[Any]) -> dict[int, Any]:
     """What one node hands to each of its inputs, by position; None and missing entries mean no gradient."""
     with own_sweep(recorded=False) as sweep:
-        return {index: g for index, g in node.backward(list(grads), sweep) if g is not None}
+        return {index: g for index, g in placed(node, node.backward(list(grads), sweep)) if g is not None}
 
 
 @contextmanager
@@ -227,9 +228,10 @@ def rederived(call: FunctionCall, weights: Sequence[np.ndarray]) -> dict[int, np
         with mpmath.workdps(DIGITS), own_sweep(recorded=True) as sweep:
             args = [Tensor(lift(r.value), True) if isinstance(r, Record) else a for r, a in zip(call.inputs, call.args, strict=True)]
             result = call.cls.apply(*args)
-            node = next(t.node for t in (result if isinstance(result, tuple) else (result,)) if isinstance(t, Tensor) and t.node is not None)
+            results = result if isinstance(result, tuple) else (result,)
+            node = next(t.node for t in results if isinstance(t, Tensor) and t.node is not None)
             with recording(False):
-                found = node.backward([lift(w) for w in weights], sweep)
+                found = placed(node, node.backward([lift(w) for w in weights], sweep))
             return {k: np.asarray(lowered(np.asarray(getattr(g, "value", g))), dtype=float) for k, g in found if g is not None}
     except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, LookupError, StopIteration):
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -219,7 +219,8 @@ def some(given: np.ndarray, expected: np.ndarray) -> Pattern | None:
     if factor is not None:
         how = ", with the wrong sign" if abs(factor + 1) <= CLOSE else f", {number(factor)} times the derivative"
     at = f"at {list(first)}" if count == 1 else f"first at {list(first)}"
-    return Pattern("elements", f"is wrong in {count} of {given.size} elements{how}, {at}: {given[first]:.6g} instead of {expected[first]:.6g}")
+    figures = f"{given[first]:.6g} instead of {expected[first]:.6g}"
+    return Pattern("elements", f"is wrong in {count} of {given.size} elements{how}, {at}: {figures}")
 
 
 def shifted(given: np.ndarray, expected: np.ndarray) -> Pattern | None:
@@ -280,7 +281,7 @@ def note_division(record: Record, records: Sequence[Record], means: dict[float, 
         means.setdefault(constant, Count(constant, f"mean over {constant:.6g} {axis_name(axis, len(shape))}"))
 
 
-def value_of(argument: object) -> object:
+def value_of(argument: Any) -> Any:
     return argument.value if isinstance(argument, Record) else argument
 
 

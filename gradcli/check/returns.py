@@ -77,7 +77,8 @@ def writes(node: ast.AST, names: set[str]) -> bool:
         return root(node.target) in names
     if isinstance(node, ast.Assign):
         return any(isinstance(t, ast.Subscript) and root(t) in names for t in node.targets)
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_") and root(node.func.value) in names
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr.endswith("_") and root(called.value) in names
 
 
 def root(node: ast.expr) -> str | None:

@@ -94,7 +94,8 @@ def beside(path: Path, moves: Sequence[np.ndarray], weights: np.ndarray | None, 
             output = np.asarray(path.replay(variables, anew, as_float), dtype=object)
         except BudgetExceeded:
             raise NoAnswer(f"more than {budget} scalar operations") from None
-        seeds = [(s.place, number(w)) for s, w in zip(output.flat, np.asarray(weights).flat, strict=True) if type(s) is Scalar and s.place >= 0]
+        pairs = zip(output.flat, np.asarray(weights).flat, strict=True)
+        seeds = [(s.place, number(w)) for s, w in pairs if type(s) is Scalar and s.place >= 0]
         adjoint, _ = tape.sweep(seeds)
         return [rounded(total(v, adjoint), np.shape(records[0].value)) for v, records in zip(variables, path.inputs, strict=True)]
 
