@@ -10,11 +10,13 @@ from gradcli.engine.hooks import move_retained
 from gradcli.engine.mode import state
 from gradcli.engine.node import Edge, Node, OperationNode, Parts, Sweep
 from gradcli.engine.stale import short_name
+from gradcli.engine.memory import check_overlap, repeats, write
 from gradcli.engine.tensor import Tensor, broadcast_error, make_node
-from gradcli.engine.trace import snapshot
+from gradcli.engine.trace import Record, snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
 from gradcli.ops.operation import Elementwise, Operation
 from gradcli.ops.promotion import promote
+from gradcli.ops.structure import Copy, Fill, Zero
 from gradcli.ops.where import where
 from gradcli.ops.window import Window, WriteWindow
 
@@ -85,12 +87,6 @@ def check_writable(target: Tensor, asking: bool) -> None:
                 "a leaf Variable that requires grad is being used in an in-place operation.",
                 hint="update leaves inside `with no_grad():`, or use the out-of-place form",
             )
-    value = target.value
-    if isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=False)):
-        raise AutogradError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
 
 
 def _check_view(target: Tensor) -> None:
@@ -108,6 +104,21 @@ def _check_view(target: Tensor) -> None:
         )
 
 
+def check_memory(op: Operation, target: Tensor, others: tuple[Any, ...]) -> None:
+    """Raise where PyTorch refuses the write because of what shares memory: one number everywhere fits any memory."""
+    if isinstance(op, (Fill, Zero)):
+        return
+    if repeats(target.value):
+        raise AutogradError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+    if isinstance(op, (Elementwise, Copy)):
+        for other in others:
+            if type(other) is Tensor:
+                check_overlap(target.value, other.value)
+
+
 def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     """target = op(target, *others), written into the target's memory and into its history; returns the target."""
     for other in others:
@@ -120,6 +131,7 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     values = [arg.value if type(arg) is Tensor else arg for arg in args]
     if isinstance(op, Elementwise):
         values = promote(values)
+    check_memory(op, target, others)
     recording = bool(mask) and state.grad and target.is_floating and op.differentiable
     tracer = state.tracer
     if tracer is not None or (recording and 0 in op.plan(mask, len(args)).kept):
@@ -132,7 +144,7 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     before = (tracer is not None and target.view is not None) and snapshot(target.view.base.value)
     records = _records(args) if tracer is not None and tracer.following else None
     node = _node(op, target, args, values, mask, out) if recording else None
-    target.array[...] = out
+    write(target.array, out)
     if node is not None:
         _rebase(target, node)
     target.version.bump(target if target.view is None else target.view.base)
@@ -200,38 +212,41 @@ def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: 
     """Leave records of the write, also for the base of a view and for a tensor that shares memory outside the graph."""
     tracer = state.tracer
     assert tracer is not None
-    if target.origin is not None:
-        overwrite(target.origin)
     base = target.view.base if target.view is not None else None
-    if records is None or not any(records):
-        if base is None:
-            target.trace = None
-            return
+    origin = target.origin if base is None else base.origin
+    if origin is not None:
+        overwrite(origin)
+    if records is None:
+        overwrite(target, told=False)
+        return
+    if not any(records):
+        target.trace = None
         new: Any = snapshot(np.asarray(out))
     else:
         inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
         new = target.trace = tracer.record(op, inputs, values, out)[0]
-    target.traced = target.version.count
     if base is None:
         return
-    root = base.record() if tracer.following else None
-    if root is None and records is None:
-        base.trace = None
+    root = base.record()
+    if root is None and not isinstance(new, Record):
+        target.traced = None
         return
     write = WriteWindow(chain=target.view.chain)  # type: ignore[union-attr]
     base.trace = tracer.record(write, (before if root is None else root, new), [before, out], base.value)[0]
     base.trace.value = snapshot(base.value)
+    target.traced = base.trace
 
 
-def overwrite(origin: Tensor) -> None:
-    """The memory of `origin` was written to outside the graph: what changed is a constant from now on."""
+def overwrite(origin: Tensor, *, told: bool = True) -> None:
+    """The memory of `origin` was written to outside the graph: what changed is a constant from now on, a leaf another leaf."""
     tracer = state.tracer
     if origin.view is not None:
         origin = origin.view.base
     old = origin.trace
     if tracer is None or old is None:
         return
-    tracer.stop("overwritten outside the graph")
+    if told:
+        tracer.stop("overwritten outside the graph")
     if old.op is None:
         origin.trace = None
         return

@@ -36,7 +36,7 @@ def restride(name: str) -> Callable[..., Tensor]:
         tensor.requires_grad = window.requires_grad
         tensor.trace = window.trace
         tensor.version.bump(tensor)
-        tensor.traced = tensor.version.count
+        tensor.traced = window.traced
         if tensor.view is not None and window.view is not None:
             window.view.seen = tensor.version.count
             tensor.view = window.view

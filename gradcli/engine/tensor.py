@@ -47,7 +47,7 @@ class Tensor(Operators, Protocol):
     version        counts in-place writes to its memory
     view           ViewOf for a view, else None
     origin         the tensor whose memory this one shares outside the graph (detach, .data), while a run is traced
-    trace          its Record while a run is traced, else None; `traced` is the version that it shows
+    trace          its Record while a run is traced, else None; for a view `traced` is the record of the base that it shows
 
     """
 
@@ -70,7 +70,7 @@ class Tensor(Operators, Protocol):
         self.view: ViewOf | None = None
         self.origin: Tensor | None = None
         self.trace: Record | None = None
-        self.traced = 0
+        self.traced: Record | None = None
         self.hooks: dict[int, Callable[..., Any]] | None = None
         self.post_hooks: dict[int, Callable[..., Any]] | None = None
         self.retained = False
@@ -200,14 +200,15 @@ class Tensor(Operators, Protocol):
         tracer = state.tracer
         if tracer is None:
             return None
-        if self.view is not None and self.traced != self.version.count:
-            self.traced = self.version.count
-            root = self.view.base.record()
-            self.trace = None
-            if root is not None:
-                op = Window(chain=self.view.chain)
-                self.trace = tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
-        if self.trace is None and self.requires_grad and self.node is None and (self.view is None or not self.view.kind):
+        view = self.view
+        if view is not None and (view.kind != "no_grad" or tracer.inside):
+            root = view.base.record()
+            if root is not self.traced:
+                self.traced, self.trace = root, None
+                if root is not None:
+                    op = Window(chain=view.chain)
+                    self.trace = tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
+        if self.trace is None and self.requires_grad and self.node is None and (view is None or not view.kind):
             self.trace = tracer.leaf(self)
         return self.trace
 
@@ -406,7 +407,8 @@ def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> Non
         kind = root.kind
     seen = 0 if source.is_inference else source.version.count
     result.view = ViewOf(base, chain, seen, kind)
-    result.traced = seen
+    if state.tracer is not None:
+        result.traced = base.record()
 
 
 def _trace(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
