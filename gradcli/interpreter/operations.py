@@ -19,21 +19,28 @@ def public(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     A call that obviously fits (positional arguments in the right number, a tensor first) goes straight through:
     looking at the signature each time would cost several times the operation itself.
     """
-    parameters = list(inspect.signature(function).parameters.values())
-    least = sum(p.kind in POSITIONAL and p.default is p.empty for p in parameters)
-    most = sum(p.kind in POSITIONAL for p in parameters)
-    if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
-        least = most + 1
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        most = 1_000_000
+    fits: list[range] = []  # known from the first call on: at the start of every process it would cost more than all else
 
     def operation(*args: Any, **kwargs: Any) -> Any:
-        if args and not kwargs and type(args[0]) is Tensor and least <= len(args) <= most:
-            return function(*args)
+        if args and not kwargs and type(args[0]) is Tensor:
+            if not fits:
+                fits.append(positional(function))
+            if len(args) in fits[0]:
+                return function(*args)
         return call(name, function, args, kwargs, is_tensor)
 
     operation.__name__ = operation.__qualname__ = name.rpartition(".")[2]
     return operation
+
+
+def positional(function: Callable[..., Any]) -> range:
+    """With how many positional arguments a function can be called."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
+        return range(0)
+    least = sum(p.kind in POSITIONAL and p.default is p.empty for p in parameters)
+    most = sum(p.kind in POSITIONAL for p in parameters)
+    return range(least, 1_000_000 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else most + 1)
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {name: public(name, function) for name, function in FUNCTIONS.items()}

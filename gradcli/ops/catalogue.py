@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from gradcli.errors import ArgumentError
@@ -89,42 +90,46 @@ FAMILIES: tuple[Any, ...] = (
     diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running, complexes,
 )  # fmt: skip
 
-ALIASES = {"axis": "dim", "keepdims": "keepdim", "input": "x", "self": "x", "other": "y", "a": "x", "axes": "dims", "ddof": "correction"}
+ALIASES = {
+    "axis": "dim", "keepdims": "keepdim", "axes": "dims", "ddof": "correction", "input": "x", "self": "x", "a": "x", "other": "y", "b": "y",
+    "x1": "x", "input1": "x", "anchor": "x", "A": "x",
+}  # fmt: skip
 """Spellings of NumPy and PyTorch for one parameter."""
 
 OPERATIONS: tuple[type[Operation], ...] = tuple(op for family in FAMILIES for op in getattr(family, "OPERATIONS", ()))
 
 
-def function_of(cls: type[Operation]) -> Callable[..., Any]:
+class OperationFunction:
     """The function of an operation class: its tensor arguments, then its parameters with their defaults."""
-    parameter = inspect.Parameter
-    signature = inspect.Signature(
-        [parameter(name, parameter.POSITIONAL_OR_KEYWORD) for name in cls.arguments]
-        + [
-            parameter(name, parameter.POSITIONAL_OR_KEYWORD, default=parameter.empty if default is ... else default)
-            for name, default in cls.parameters.items()
+
+    def __init__(self, cls: type[Operation]) -> None:
+        self.cls = cls
+        self.plain = cls() if not cls.parameters else None
+        self.__name__ = self.__qualname__ = cls.name
+        self.__doc__ = cls.__doc__
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        parameter, cls = inspect.Parameter, self.cls
+        kind = parameter.POSITIONAL_OR_KEYWORD
+        optional = [
+            parameter(name, kind, default=parameter.empty if default is ... else default) for name, default in cls.parameters.items()
         ]
-    )
-    plain = cls() if not cls.parameters else None
+        return inspect.Signature([parameter(name, kind) for name in cls.arguments] + optional)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if plain is not None and not kwargs and len(args) == len(cls.arguments):
-            return plain(*args)
-        bound = signature.bind(*args, **kwargs)
-        values = bound.arguments
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        cls = self.cls
+        if self.plain is not None and not kwargs and len(args) == len(cls.arguments):
+            return self.plain(*args)
+        values = self.__signature__.bind(*args, **kwargs).arguments
         return cls(**{k: v for k, v in values.items() if k in cls.parameters})(*[values[name] for name in cls.arguments])
-
-    function.__name__ = function.__qualname__ = cls.name
-    function.__doc__ = cls.__doc__
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    return function
 
 
 def _collect() -> dict[str, Callable[..., Any]]:
     table: dict[str, Callable[..., Any]] = {}
     for family in FAMILIES:
         for cls in getattr(family, "OPERATIONS", ()):
-            table[cls.name] = function_of(cls)
+            table[cls.name] = OperationFunction(cls)
         for function in getattr(family, "FUNCTIONS", ()):
             table[function.__name__.rstrip("_") or function.__name__] = function
         for name, target in getattr(family, "SPELLINGS", {}).items():
@@ -137,7 +142,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = _collect()
 
 
 def first_parameter(function: Callable[..., Any]) -> str:
-    return next(iter(inspect.signature(function).parameters), "")
+    """The name of a function's first parameter; of *args too."""
+    if isinstance(function, OperationFunction):
+        return next(iter((*function.cls.arguments, *function.cls.parameters)), "")
+    return next(iter(function.__code__.co_varnames), "")
 
 
 METHODS: dict[str, Callable[..., Any]] = {name: f for name, f in FUNCTIONS.items() if first_parameter(f) in ("x", "condition")}
