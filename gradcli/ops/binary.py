@@ -76,6 +76,8 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
     Gradient: (1 - t) * sigmoid(x) - pos_weight * t * sigmoid(-x), which keeps its digits in both tails.
     """
 
+    analytic = False
+
     def elements(self, x: Value, target: Value, weight: Value = None, pos_weight: Value = None) -> Value:
         zero = np.zeros((), x.dtype if x.dtype != object else np.float64)
         positive, negative = np.logaddexp(zero, -x), np.logaddexp(zero, x)

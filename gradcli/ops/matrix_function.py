@@ -151,6 +151,11 @@ def adjoint_of(x: Any) -> Any:
     return conj(T()(x))
 
 
+def linalg_diagonal(x: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """A diagonal of the last two axes, as the last axis."""
+    return diagonal(x, offset, dim1, dim2)
+
+
 def corrcoef(x: Any) -> Any:
     """The correlation of variables (rows) over observations (columns): their covariance over both standard deviations."""
     c = cov(x)
@@ -163,5 +168,6 @@ def corrcoef(x: Any) -> Any:
 OPERATIONS = (LinalgMatrixExp,)
 FUNCTIONS = (matrix_exp, matrix_power, vander, cov, corrcoef)
 SPELLINGS = {
-    "linalg.matrix_exp": matrix_exp, "linalg.matrix_power": matrix_power, "linalg.cond": cond, "linalg.vander": linalg_vander,
+    "linalg.diagonal": linalg_diagonal, "linalg.matrix_exp": matrix_exp, "linalg.matrix_power": matrix_power, "linalg.cond": cond,
+    "linalg.vander": linalg_vander,
 }  # fmt: skip

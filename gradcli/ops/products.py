@@ -1,4 +1,4 @@
-"""Products with something added, outer and cross products, and chains of products."""
+"""Inner, cross and Kronecker products, and chains of products."""
 
 from __future__ import annotations
 
@@ -10,153 +10,11 @@ import numpy as np
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.conjugate import conj
-from gradcli.ops.matmul import Bmm, Examples, Mm, Mv, bmm, broadcast_lead, dot, matmul, mm, mv
-from gradcli.ops.operation import Operation, Structural, Value, rank
+from gradcli.ops.matmul import Examples, broadcast_lead, dot, matmul, mm
+from gradcli.ops.operation import Structural, Value, rank
 from gradcli.ops.reduction import sum as total
-from gradcli.ops.shape import T, UnsafeView, reshape, squeeze, unsqueeze
-from gradcli.ops.structure import Expand, SumTo
-
-
-class AddedProduct(Structural, abstract=True):
-    """beta * x + alpha * (product of the other two); x broadcasts. beta = 0 ignores x, NaN included."""
-
-    beta: float = 1.0
-    alpha: float = 1.0
-
-    def product(self, a: Value, b: Value) -> Value:
-        raise NotImplementedError
-
-    def added(self, x: Value, product: Value) -> Value:
-        if self.beta == 0:
-            return self.alpha * product + np.zeros(np.shape(x), product.dtype)
-        return (x if self.beta == 1 else self.beta * x) + (product if self.alpha == 1 else self.alpha * product)
-
-    def batched(self, args: Sequence[Value], lead: Sequence[bool], operation: Operation) -> Any:
-        x, a, b = args
-        product = operation.batch([a, b], lead[1:]) if any(lead[1:]) else operation.forward(a, b)
-        missing = rank(product) - any(lead[1:]) - (rank(x) - lead[0])
-        return self.added(np.reshape(x, (len(x), *(1,) * missing, *np.shape(x)[1:])) if lead[0] else x, product)
-
-    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
-        g = g if self.beta == 1 else g * self.beta
-        return g if g.shape == x_shape else SumTo(shape=x_shape)(g)
-
-    def scaled(self, g: Value) -> Value:
-        return g if self.alpha == 1 else g * self.alpha
-
-
-class Addmm(AddedProduct):
-    """beta * x + alpha * (mat1 @ mat2). (m, n) or broadcastable, (m, k), (k, n) -> (m, n)."""
-
-    def forward(self, x: Value, mat1: Value, mat2: Value) -> Value:
-        return self.added(x, mm(mat1, mat2))
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.batched(args, lead, mm)
-
-    def vjp_mat1(self, g: Value, mat2: Value) -> Value:
-        return Mm().vjp_x(self.scaled(g), mat2)
-
-    def vjp_mat2(self, g: Value, mat1: Value) -> Value:
-        return Mm().vjp_mat2(self.scaled(g), mat1)
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        for shape in ((2, 2), (2,), ()):
-            yield cls(beta=0.5, alpha=2.0), (rng.normal(size=shape), rng.normal(size=(2, 3)), rng.normal(size=(3, 2)))
-        yield cls(), (rng.normal(size=(2, 2)), rng.normal(size=(2, 3)), rng.normal(size=(3, 2)))
-
-
-class Addmv(AddedProduct):
-    """beta * x + alpha * (mat @ vec). (m) or (), (m, k), (k) -> (m)."""
-
-    def forward(self, x: Value, mat: Value, vec: Value) -> Value:
-        return self.added(x, mv(mat, vec))
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.batched(args, lead, mv)
-
-    def vjp_mat(self, g: Value, vec: Value) -> Value:
-        return Mv().vjp_x(self.scaled(g), vec)
-
-    def vjp_vec(self, g: Value, mat: Value) -> Value:
-        return Mv().vjp_vec(self.scaled(g), mat)
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(beta=0.5, alpha=2.0), (rng.normal(size=(2,)), rng.normal(size=(2, 3)), rng.normal(size=(3,)))
-
-
-class Baddbmm(AddedProduct):
-    """beta * x + alpha * (batch1 @ batch2) for each leading index. (b, m, n), (b, m, k), (b, k, n) -> (b, m, n)."""
-
-    def forward(self, x: Value, batch1: Value, batch2: Value) -> Value:
-        return self.added(x, bmm(batch1, batch2))
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.batched(args, lead, bmm)
-
-    def vjp_batch1(self, g: Value, batch2: Value) -> Value:
-        return Bmm().vjp_x(self.scaled(g), batch2)
-
-    def vjp_batch2(self, g: Value, batch1: Value) -> Value:
-        return Bmm().vjp_mat2(self.scaled(g), batch1)
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(beta=0.5, alpha=2.0), (rng.normal(size=(2, 2, 2)), rng.normal(size=(2, 2, 3)), rng.normal(size=(2, 3, 2)))
-
-
-class Addbmm(AddedProduct):
-    """beta * x + alpha * sum over b of batch1[b] @ batch2[b]. (m, n), (b, m, k), (b, k, n) -> (m, n)."""
-
-    def forward(self, x: Value, batch1: Value, batch2: Value) -> Value:
-        return self.added(x, np.add.reduce(bmm(batch1, batch2), axis=-3))
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        x, a, b = args
-        return self.added(x, np.add.reduce(np.matmul(a, b), axis=-3))
-
-    def vjp_batch1(self, g: Value, batch2: Value) -> Value:
-        return Bmm().vjp_x(self.repeated(g, batch2), batch2)
-
-    def vjp_batch2(self, g: Value, batch1: Value) -> Value:
-        return Bmm().vjp_mat2(self.repeated(g, batch1), batch1)
-
-    def repeated(self, g: Value, other: Value) -> Value:
-        return Expand(shape=(other.shape[0], *g.shape))(self.scaled(g))
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(beta=0.5, alpha=2.0), (rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 3)), rng.normal(size=(3, 3, 2)))
-
-
-class Addr(AddedProduct):
-    """beta * x + alpha * outer(vec1, vec2). (m, n) or broadcastable, (m), (n) -> (m, n)."""
-
-    def forward(self, x: Value, vec1: Value, vec2: Value) -> Value:
-        if np.ndim(vec1) != 1 or np.ndim(vec2) != 1:
-            raise ShapeError(f"addr: Expected 1-D argument vec1, but got {np.ndim(vec1)}-D")
-        return self.added(x, vec1[:, None] * vec2)
-
-    def size(self, *args: Value) -> int:
-        return int(np.size(args[1]) * np.size(args[2]))
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        x, a, b = args
-        missing = 2 - (rank(x) - lead[0])
-        x = np.reshape(x, (len(x), *(1,) * missing, *np.shape(x)[1:])) if lead[0] else x
-        return self.added(x, a[..., :, None] * b[..., None, :])
-
-    def vjp_vec1(self, g: Value, vec2: Value) -> Value:
-        return mv(self.scaled(g), conj(vec2))
-
-    def vjp_vec2(self, g: Value, vec1: Value) -> Value:
-        return mv(T()(self.scaled(g)), conj(vec1))
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(beta=0.5, alpha=2.0), (rng.normal(size=(2, 3)), rng.normal(size=(2,)), rng.normal(size=(3,)))
+from gradcli.ops.shape import T, UnsafeView, reshape, unsqueeze
+from gradcli.ops.structure import SumTo
 
 
 class LinalgCross(Structural):
@@ -291,34 +149,6 @@ def chain_matmul(*matrices: Any) -> Any:
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """x @ weight.T + bias. x (..., in), weight (out, in) or (in), bias (out) -> (..., out)."""
-    if weight.ndim == 1 or x.ndim == 0:
-        out = matmul(x, weight)
-        return out if bias is None else out + bias
-    turned = T()(weight)
-    if bias is None:
-        return matmul(x, turned)
-    if x.shape[-1] != weight.shape[1]:
-        rows = int(np.prod(x.shape[:-1]))
-        raise ShapeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x.shape[-1]} and {weight.shape[1]}x{weight.shape[0]})")
-    if x.ndim == 2:
-        return Addmm()(bias, x, turned)
-    return reshape(Addmm()(bias, reshape(x, (-1, x.shape[-1])), turned), (*x.shape[:-1], weight.shape[0]))
-
-
-def bilinear(x: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """out[..., o] = sum over i, j of x[..., i] * weight[o, i, j] * input2[..., j], plus bias[o]."""
-    if x.shape[:-1] != input2.shape[:-1]:
-        raise ShapeError(f"bilinear(): input batch dimensions do not match: got {list(x.shape)} and {list(input2.shape)}")
-    if weight.ndim != 3 or weight.shape[1:] != (x.shape[-1], input2.shape[-1]):
-        sizes = f"{x.shape[-1]} and {input2.shape[-1]}"
-        raise ShapeError(f"bilinear(): weight of shape {list(weight.shape)} does not fit inputs of sizes {sizes}")
-    rows = unsqueeze(unsqueeze(x, -2), -2)
-    out = squeeze(matmul(matmul(rows, weight), unsqueeze(unsqueeze(input2, -1), -3)), (-1, -2))
-    return out if bias is None else out + bias
-
-
-OPERATIONS = (Addmm, Addmv, Baddbmm, Addbmm, Addr, LinalgCross)
-FUNCTIONS = (cross, inner, kron, chain_matmul, linear, bilinear)
+OPERATIONS = (LinalgCross,)
+FUNCTIONS = (cross, inner, kron, chain_matmul)
 SPELLINGS = {"linalg.cross": linalg_cross, "linalg.vecdot": vecdot, "linalg.multi_dot": multi_dot, "vecdot": vecdot}
