@@ -10,7 +10,8 @@ from gradcli.engine.inplace import inplace
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, DtypeError, ShapeError
 from gradcli.ops.axes import raw
-from gradcli.ops.indexing import IndexPut, route
+from gradcli.ops.indexing import route
+from gradcli.ops.picking import IndexPut
 from gradcli.ops.shape import reshape
 from gradcli.ops.structure import Copy, Fill
 

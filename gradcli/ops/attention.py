@@ -13,7 +13,7 @@ from gradcli.ops.chance import drawn
 from gradcli.ops.extreme import amax
 from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import stack
-from gradcli.ops.masking import embedding
+from gradcli.ops.lookup import embedding
 from gradcli.ops.matmul import matmul
 from gradcli.ops.pooling import AxisMap
 from gradcli.ops.reduction import sum as total

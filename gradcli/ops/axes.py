@@ -47,8 +47,8 @@ def raw(value: Any) -> Any:
 
 def leading(args: Sequence[Value], lead: Sequence[bool]) -> list[Value]:
     """All arguments with the leading axis that those marked in `lead` have."""
-    rows = next(len(a) for a, batched in zip(args, lead) if batched)
-    return [a if batched else np.broadcast_to(a, (rows, *np.shape(a))) for a, batched in zip(args, lead)]
+    rows = next(len(a) for a, batched in zip(args, lead, strict=True) if batched)
+    return [a if batched else np.broadcast_to(a, (rows, *np.shape(a))) for a, batched in zip(args, lead, strict=True)]
 
 
 def aligned(index: Any, ndim: int) -> Any:

@@ -27,7 +27,6 @@ from gradcli.ops import (
     combining,
     comparison,
     complex,
-    complexes,
     conjugate,
     convolution,
     determinant,
@@ -59,6 +58,7 @@ from gradcli.ops import (
     overwriting,
     padding,
     picking,
+    polar,
     pooling,
     products,
     pseudoinverse,
@@ -93,7 +93,7 @@ FAMILIES: tuple[Any, ...] = (
     pseudoinverse, lu, matrix_function,
     products, einsum, solve, determinant, cholesky, orthogonal,
     shape, reduction, moments, picking, extreme, indexing, joining, splitting, scan,
-    diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running, complexes,
+    diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running, polar,
     lookup, overwriting,
 )  # fmt: skip
 

@@ -190,7 +190,7 @@ class Aminmax(Operation):
         return tuple(op.forward(x) for op in self.pair())
 
     def branch(self, x: Value, decision: Any = None) -> Any:
-        return tuple(op.branch(x, decision=d) for op, d in zip(self.pair(), decision))
+        return tuple(op.branch(x, decision=d) for op, d in zip(self.pair(), decision, strict=True))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         low, high = self.pair()

@@ -40,7 +40,7 @@ class Gather(TakeAlong):
         if x.ndim == 0:
             return x[()] if np.ndim(index) == 0 else np.broadcast_to(x, np.shape(index)).copy()
         index, lead = aligned(index, x.ndim), x.ndim - np.ndim(index)
-        shape = tuple(m if k < lead or k - x.ndim == self.dim else n for k, (m, n) in enumerate(zip(x.shape, index.shape)))
+        shape = tuple(m if k < lead or k - x.ndim == self.dim else n for k, (m, n) in enumerate(zip(x.shape, index.shape, strict=True)))
         return np.take_along_axis(part(x, shape), index, self.dim)
 
     def vjp_x(self, g: Value, x: Value, index: Value) -> Value:  # type: ignore[override]
@@ -123,7 +123,7 @@ def widened(g: Value, shape: tuple[int, ...]) -> Value:
     """A gradient for the first elements along each axis, as one for all: zeros for the rest."""
     if g.shape == shape:
         return g
-    return ConstantPadNd(pad=tuple(k for n, m in zip(reversed(shape), reversed(g.shape)) for k in (0, n - m)))(g)
+    return ConstantPadNd(pad=tuple(k for n, m in zip(reversed(shape), reversed(g.shape), strict=True) for k in (0, n - m)))(g)
 
 
 def check_index(name: str, x: Any, dim: int, index: Any, src: Any = None, *, exact: bool = False) -> None:

@@ -172,7 +172,7 @@ class BlockDiag(Structural):
         rows = sum(t.shape[-2] for t in tensors)
         columns = sum(t.shape[-1] for t in tensors)
         out = np.zeros((*tensors[0].shape[:-2], rows, columns), np.result_type(*tensors))
-        for t, (i, j) in zip(tensors, corners([t.shape for t in tensors])):
+        for t, (i, j) in zip(tensors, corners([t.shape for t in tensors]), strict=False):
             out[..., i : i + t.shape[-2], j : j + t.shape[-1]] = t
         return out
 
@@ -183,7 +183,7 @@ class BlockDiag(Structural):
         return reshape(Slice(dim=-1, start=j, stop=j + shape[-1], step=1)(rows), shapes[index])
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        if any(np.ndim(a) - batched < 2 for a, batched in zip(args, lead)):
+        if any(np.ndim(a) - batched < 2 for a, batched in zip(args, lead, strict=True)):
             return super().batch(args, lead, decision)
         return self.forward(*leading(args, lead))
 
@@ -197,7 +197,7 @@ def corners(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     """Where each block begins."""
     rows = itertools.accumulate((s[-2] for s in shapes), initial=0)
     columns = itertools.accumulate((s[-1] for s in shapes), initial=0)
-    return list(zip(rows, columns))
+    return list(zip(rows, columns, strict=True))
 
 
 def block_diag(*tensors: Any) -> Any:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import DataError, DtypeError, RangeError, ShapeError
+from gradcli.errors import DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import one_dim, raw
-from gradcli.ops.diagonal import Diagonal, two_dims
-from gradcli.ops.indexing import Index, IndexPut, Select, Slice, Unindex, stack_indices
+from gradcli.ops.indexing import Slice
 from gradcli.ops.operation import Elementwise, Operation, Structural, Value
+from gradcli.ops.picking import Index, IndexPut, Unindex, stack_indices
 from gradcli.ops.shape import reshape
 from gradcli.ops.structure import Expand
 from gradcli.ops.where import where
-from gradcli.ops.window import WriteWindow
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
@@ -87,46 +86,6 @@ class Take(Structural):
         yield cls(), (rng.normal(size=(2, 3)), np.array([[0, 5], [2, 0]]))
 
 
-class Embedding(Structural):
-    """Rows of a table: (n, d), index (...) -> (..., d). The row `padding_idx` counts as a constant: it gets no gradient."""
-
-    padding_idx: int = -1
-
-    def decide(self, weight: Value, indices: Value) -> Any:
-        """The row that counts as a constant."""
-        return np.array(weight[self.padding_idx]) if self.padding_idx >= 0 else None
-
-    def branch(self, weight: Value, indices: Value, decision: Any = None) -> Value:
-        out = weight[indices]
-        if decision is not None and np.ndim(indices):
-            out[np.asarray(indices) == self.padding_idx] = decision
-        return decision if decision is not None and not np.ndim(indices) and indices == self.padding_idx else out
-
-    def forward(self, weight: Value, indices: Value) -> Value:
-        return weight[indices]
-
-    def size(self, *args: Value) -> int:
-        weight, indices = args
-        return int(np.size(indices) * weight.shape[-1])
-
-    def vjp_weight(self, g: Value, indices: Value, weight_shape: tuple[int, ...]) -> Value:
-        if self.padding_idx >= 0:
-            g = where(np.expand_dims(np.asarray(raw(indices)) == self.padding_idx, -1), 0.0, g)
-        return Unindex(axes=(-2,), shape=weight_shape)(g, indices)
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        weight, indices = args
-        out = weight[:, indices]
-        if decision is not None:
-            out[:, np.asarray(indices) == self.padding_idx] = decision
-        return out
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(), (rng.normal(size=(4, 2)), np.array([[0, 3], [3, 1]]))
-        yield cls(padding_idx=3), (rng.normal(size=(4, 2)), np.array([[0, 3], [3, 1]]))
-
-
 class MaskedScatter(IndexPut):
     """x with the elements of y, one after the other, where the mask holds."""
 
@@ -152,24 +111,6 @@ class Put(Structural):
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (rng.normal(size=(2, 3)), np.array([0, 5]), rng.normal(size=(2,)))
         yield cls(accumulate=True), (rng.normal(size=(2, 3)), np.array([[0, 0]]), rng.normal(size=(1, 2)))
-
-
-class SelectScatter(WriteWindow):
-    """x with y in place of its part at one index of an axis."""
-
-    node = "SelectScatterBackward0"
-
-
-class SliceScatter(WriteWindow):
-    """x with y in place of a slice of an axis."""
-
-    node = "SliceScatterBackward0"
-
-
-class DiagonalScatter(WriteWindow):
-    """x with y in place of a diagonal."""
-
-    node = "DiagonalScatterBackward0"
 
 
 def truth(name: str, mask: Any) -> Any:
@@ -252,111 +193,5 @@ def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> An
     return IndexPut(axes=tuple(a - x.ndim for a in axes), accumulate=accumulate)(x, values, places)
 
 
-def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
-    """x with src in place of its part at one index of an axis."""
-    axis = one_dim(dim, x.ndim)
-    size = x.shape[axis]
-    if not -size <= index < size:
-        raise RangeError(f"index {index} is out of bounds for dimension {axis + x.ndim} with size {size}")
-    rest = tuple(n for k, n in enumerate(x.shape) if k - x.ndim != axis)
-    return overwritten(SelectScatter, x, src, Select(dim=axis, index=index % size), rest)
-
-
-def slice_scatter(x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    """x with src in place of a slice of an axis."""
-    axis = one_dim(dim, x.ndim)
-    if step <= 0:
-        raise DataError("slice step must be positive")
-    first, last, _ = slice(start, end, step).indices(x.shape[axis])
-    op = Slice(dim=axis, start=first, stop=max(first, last), step=step)
-    return overwritten(SliceScatter, x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
-
-
-def diagonal_scatter(x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """x with src in place of a diagonal of two axes."""
-    first, second = two_dims(x, dim1, dim2)
-    op = Diagonal(offset=offset, dim1=first, dim2=second)
-    return overwritten(DiagonalScatter, x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
-
-
-def overwritten(cls: type[WriteWindow], x: Any, src: Any, op: Operation, shape: tuple[int, ...]) -> Any:
-    if tuple(src.shape) != tuple(shape):
-        raise ShapeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(shape)}"
-        )
-    return cls(chain=(op,))(x, src)
-
-
-def embedding(x: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0) -> Any:
-    """Rows of a table at indices x: (...), (n, d) -> (..., d)."""
-    if x.dtype.kind not in "iu":
-        raise DtypeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got {x.dtype.name} instead (while checking arguments for embedding)"
-        )
-    if weight.ndim != 2:
-        raise ShapeError("'weight' must be 2-D")
-    value = raw(x)
-    if value.size and (value.min() < 0 or value.max() >= weight.shape[0]):
-        raise RangeError("index out of range in self", hint=f"the table has {weight.shape[0]} rows")
-    pad = -1 if padding_idx is None else padding_idx % weight.shape[0]
-    return Embedding(padding_idx=pad)(weight, x)
-
-
-class Nonzero(Operation):
-    """The places of all elements that are not 0, one row each: (...) -> (k, ndim)."""
-
-    differentiable = False
-
-    def forward(self, x: Value) -> Value:
-        return np.argwhere(x)
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(), (np.array([[1.0, 0.0], [0.0, 2.0]]),)
-
-
-class OneHot(Operation):
-    """A last axis of length `classes` that is 1 at the given class and 0 elsewhere: (...) -> (..., classes)."""
-
-    differentiable = False
-    classes: int
-
-    def forward(self, x: Value) -> Value:
-        return np.asarray(np.expand_dims(x, -1) == np.arange(self.classes), dtype=np.int64)
-
-    def size(self, *args: Value) -> int:
-        return int(np.size(args[0])) * self.classes
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(classes=3), (np.array([0, 2]),)
-
-
-def nonzero(x: Any, *, as_tuple: bool = False) -> Any:
-    """The places of all elements that are not 0: one row each, or one index tensor an axis."""
-    places = Nonzero()(x)
-    return tuple(Select(dim=-1, index=k)(places) for k in range(x.ndim)) if as_tuple else places
-
-
-def one_hot(x: Any, num_classes: int = -1) -> Any:
-    """Classes as vectors of 0 and 1; without num_classes as many as the largest class asks for."""
-    value = raw(x)
-    if value.dtype.kind not in "iu":
-        raise DtypeError("one_hot is only applicable to index tensor.", hint="make it an integer tensor: .long()")
-    if value.size and value.min() < 0:
-        raise ShapeError("Class values must be non-negative.")
-    count = int(value.max()) + 1 if num_classes == -1 and value.size else int(num_classes)
-    if value.size and value.max() >= count:
-        raise ShapeError("Class values must be smaller than num_classes.")
-    return OneHot(classes=count)(x)
-
-
-OPERATIONS = (
-    MaskedFill, MaskedSelect, Take, Embedding, Nonzero, OneHot, MaskedScatter, Put, SelectScatter, SliceScatter, DiagonalScatter,
-)  # fmt: skip
-FUNCTIONS = (
-    masked_fill, masked_select, masked_scatter, take, put, index_put, select_scatter, slice_scatter, diagonal_scatter, embedding, nonzero,
-    one_hot,
-)  # fmt: skip
-SPELLINGS = {"argwhere": nonzero}
+OPERATIONS = (MaskedFill, MaskedSelect, MaskedScatter, Take, Put)
+FUNCTIONS = (masked_fill, masked_select, masked_scatter, take, put, index_put)

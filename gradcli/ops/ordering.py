@@ -204,7 +204,7 @@ class Searchsorted(Operation):
         if np.ndim(sequence) == 1:
             return np.searchsorted(sequence, values, side)
         rows = np.reshape(sequence, (-1, sequence.shape[-1])), np.reshape(values, (-1, values.shape[-1]))
-        return np.stack([np.searchsorted(s, v, side) for s, v in zip(*rows)]).reshape(values.shape)
+        return np.stack([np.searchsorted(s, v, side) for s, v in zip(*rows, strict=True)]).reshape(values.shape)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

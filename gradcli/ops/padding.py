@@ -9,8 +9,9 @@ import numpy as np
 
 from gradcli.errors import MissingRuleError, ShapeError
 from gradcli.ops.axes import sizes
-from gradcli.ops.indexing import Slice, Unindex
+from gradcli.ops.indexing import Slice
 from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.picking import Unindex
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
@@ -22,10 +23,10 @@ class ConstantPadNd(Structural):
     value: float = 0.0
 
     def forward(self, x: Value) -> Value:
-        pairs = list(zip(self.pad[::2], self.pad[1::2]))
+        pairs = list(zip(self.pad[::2], self.pad[1::2], strict=True))
         wide = [(0, 0)] * (x.ndim - len(pairs)) + [(max(a, 0), max(b, 0)) for a, b in reversed(pairs)]
         out: Any = np.pad(x, wide, constant_values=self.value)
-        cut = [slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(reversed(pairs), out.shape[x.ndim - len(pairs) :])]
+        cut = [slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(reversed(pairs), out.shape[x.ndim - len(pairs) :], strict=True)]
         return out[(..., *cut)]
 
     def vjp_x(self, g: Value) -> Value:
@@ -36,7 +37,7 @@ class ConstantPadNd(Structural):
 
     def size(self, *args: Value) -> int:
         shape = list(args[0].shape)
-        for k, (a, b) in enumerate(zip(self.pad[::2], self.pad[1::2])):
+        for k, (a, b) in enumerate(zip(self.pad[::2], self.pad[1::2], strict=True)):
             shape[-1 - k] += max(a, 0) + max(b, 0)
         return int(np.prod(shape))
 
@@ -64,7 +65,7 @@ class Taken(Operation, abstract=True):
 
     def places(self, shape: Sequence[int]) -> list[tuple[int, Any]]:
         """For each padded axis, counted from the end, the indices taken."""
-        pairs = zip(self.pad[::2], self.pad[1::2])
+        pairs = zip(self.pad[::2], self.pad[1::2], strict=True)
         return [(-1 - k, self.source(shape[-1 - k], *pair)) for k, pair in enumerate(pairs) if pair != (0, 0)]
 
     def forward(self, x: Value) -> Value:
@@ -135,7 +136,7 @@ def pad(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
         return ConstantPadNd(pad=amounts, value=0.0 if value is None else value)(x)
     if mode not in MODES:
         raise MissingRuleError(f"Unrecognised padding mode {mode}")
-    for k, (before, after) in enumerate(zip(amounts[::2], amounts[1::2])):
+    for k, (before, after) in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
         n = x.shape[-1 - k]
         if mode == "reflect" and max(before, after) >= n:
             raise ShapeError(

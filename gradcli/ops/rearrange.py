@@ -76,7 +76,7 @@ class Repeat(Structural):
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
         extra = len(self.repeats) - len(x_shape)
-        shape = [n for r, s in zip(self.repeats, (*(1,) * extra, *x_shape)) for n in (r, s)]
+        shape = [n for r, s in zip(self.repeats, (*(1,) * extra, *x_shape), strict=True) for n in (r, s)]
         dims = tuple(range(-len(shape), 0, 2))
         return reshape(Sum(dim=dims)(reshape(g, shape)), x_shape)
 
@@ -243,7 +243,7 @@ def as_strided(x: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
     shape, steps = sizes((size,)), sizes((stride,))
     if len(shape) != len(steps):
         raise ShapeError("mismatch in length of strides and shape")
-    reach = storage_offset + sum((n - 1) * s for n, s in zip(shape, steps)) + 1 if math.prod(shape) else 0
+    reach = storage_offset + sum((n - 1) * s for n, s in zip(shape, steps, strict=True)) + 1 if math.prod(shape) else 0
     if reach > math.prod(x.shape) or min((*steps, storage_offset)) < 0:
         raise ShapeError(
             f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset} are out of bounds "

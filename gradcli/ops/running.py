@@ -165,7 +165,7 @@ def gradient(x: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) 
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(steps) != len(axes):
         raise ShapeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of {len(axes)} (one for each dim)")
-    return [slope(x, axis, step, edge_order) for axis, step in zip(axes, steps)]
+    return [slope(x, axis, step, edge_order) for axis, step in zip(axes, steps, strict=True)]
 
 
 def slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:

@@ -321,7 +321,7 @@ def movedim(x: Any, source: Any, destination: Any) -> Any:
         )
     n = x.ndim
     order = [d for d in range(n) if d not in [one_dim(s, n) + n for s in old]]
-    for to, source_dim in sorted((one_dim(d, n) + n, one_dim(s, n) + n) for s, d in zip(old, new)):
+    for to, source_dim in sorted((one_dim(d, n) + n, one_dim(s, n) + n) for s, d in zip(old, new, strict=True)):
         order.insert(to, source_dim)
     return permute(x, order)
 

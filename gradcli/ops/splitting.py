@@ -137,7 +137,7 @@ def tensor_split(x: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, .
     else:
         cuts = [slice(None, integer(c)).indices(n)[1] for c in given]
         starts, ends = [0, *cuts], [*cuts, n]
-    return tuple(Slice(dim=axis, start=int(a), stop=int(max(a, b)), step=1)(x) for a, b in zip(starts, ends))
+    return tuple(Slice(dim=axis, start=int(a), stop=int(max(a, b)), step=1)(x) for a, b in zip(starts, ends, strict=True))
 
 
 def hsplit(x: Any, indices_or_sections: Any) -> tuple[Any, ...]:

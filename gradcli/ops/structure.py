@@ -99,7 +99,8 @@ class Copy(Structural):
 
     def forward(self, x: Value, y: Value) -> Value:
         y = np.asarray(y)
-        if y.shape != np.shape(x) and not (y.ndim <= np.ndim(x) and all(n in (1, m) for n, m in zip(y.shape[::-1], np.shape(x)[::-1]))):
+        fits = y.ndim <= np.ndim(x) and all(n in (1, m) for n, m in zip(y.shape[::-1], np.shape(x)[::-1], strict=False))
+        if not fits:
             raise expansion_error(np.shape(x), y.shape)
         return np.broadcast_to(y.astype(written_dtype(x, y), copy=False), np.shape(x)).copy()
 

@@ -5,7 +5,8 @@ import pytest
 
 from gradcli.engine import Tensor, grad
 from gradcli.ops.gathering import gather, scatter_add, take_along_dim
-from gradcli.ops.masking import embedding, masked_fill, one_hot, put
+from gradcli.ops.lookup import embedding, one_hot
+from gradcli.ops.masking import masked_fill, put
 from gradcli.ops.scattering import index_add, scatter_reduce
 
 DATA = np.arange(24.0).reshape(2, 3, 4)

@@ -1,0 +1,127 @@
+"""Variances and standard deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.operation import Value
+from gradcli.ops.reduction import Mean, Reduction, dims_or_all, need_floating, total
+from gradcli.ops.where import where
+
+
+class Var(Reduction):
+    """The variance: sum (x_i - mean)^2 / (n - correction), the mean over the same axes."""
+
+    analytic = False
+    correction: float = 1.0
+
+    def forward(self, x: Value) -> Value:
+        return self.squares(x) / self.freedom(np.shape(x))
+
+    def freedom(self, shape: tuple[int, ...]) -> float:
+        return float(max(self.count(shape) - self.correction, 0))
+
+    def squares(self, x: Value) -> Value:
+        """The sum of the squared deviations."""
+        mean = total(x, axis=self.dim, keepdims=True) / self.count(np.shape(x))
+        d = x - mean
+        square = (d * d.conj()).real if np.asarray(d).dtype.kind == "c" else d * d
+        return total(square, axis=self.dim, keepdims=self.keepdim)
+
+    def deviation(self, x: Value) -> Value:
+        return x - Mean(dim=self.dim, keepdim=self.dim is not None)(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return self.spread(g * 2.0 / self.freedom(x.shape), x.shape) * self.deviation(x)
+
+    @classmethod
+    def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
+        yield {}, (2, 3)
+        yield {"dim": (-1,)}, (2, 3)
+        yield {"dim": (-2,), "keepdim": True, "correction": 0}, (2, 3)
+        yield {"dim": (-3, -1), "correction": 2}, (2, 2, 3)
+
+
+class Std(Var):
+    """The standard deviation, the root of the variance. Of constants: derivative 0."""
+
+    analytic = False
+    node = "StdBackward0"
+
+    def forward(self, x: Value) -> Value:
+        variance = self.squares(x) / self.freedom(np.shape(x))
+        return variance**0.5 if np.asarray(variance).dtype.kind == "O" else np.sqrt(variance)
+
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
+        scale = where(out == 0, 0.0, g / (where(out == 0, 1.0, out) * self.freedom(x.shape)))
+        return self.spread(scale, x.shape) * self.deviation(x)
+
+    def kinks(self, x: Value) -> Value | None:
+        return self.forward(x)
+
+
+class VarMean(Var):
+    """The variance and the mean, as two results."""
+
+    analytic = False
+    outputs = 2
+
+    def forward(self, x: Value) -> Any:
+        return super().forward(x), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return super().vjp_x(g[0], x) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+
+
+class StdMean(Std):
+    """The standard deviation and the mean, as two results. The deviation of constants has derivative 0."""
+
+    analytic = False
+    node = "StdMeanBackward0"
+    outputs = 2
+
+    def forward(self, x: Value) -> Any:
+        return super().forward(x), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
+
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
+        return super().vjp_x(g[0], x, out[0]) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+
+    def kinks(self, x: Value) -> Value | None:
+        return self.forward(x)[0]
+
+
+def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Any:
+    """var and std share their spellings: var(x), var(False), var(1, True), var(dim=1, correction=0)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    need_floating(cls.name, x)
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return cls(dim=dims_or_all(dim, x.ndim), correction=correction, keepdim=keepdim)(x)
+
+
+def var(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The variance, divided by n - correction (n - 1 unless said otherwise)."""
+    return spread_of(Var, x, dim, unbiased, correction, keepdim)
+
+
+def std(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The standard deviation, the root of the variance; its derivative at constants is 0."""
+    return spread_of(Std, x, dim, unbiased, correction, keepdim)
+
+
+def var_mean(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The pair of variance and mean."""
+    return spread_of(VarMean, x, dim, unbiased, correction, keepdim)
+
+
+def std_mean(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """The pair of standard deviation and mean."""
+    return spread_of(StdMean, x, dim, unbiased, correction, keepdim)
+
+
+OPERATIONS = (Var, Std, VarMean, StdMean)
+FUNCTIONS = (var, std, var_mean, std_mean)
