@@ -29,9 +29,12 @@ class AddedProduct(Structural, abstract=True):
             return self.alpha * product + np.zeros(np.shape(x), product.dtype)
         return (x if self.beta == 1 else self.beta * x) + (product if self.alpha == 1 else self.alpha * product)
 
+    def replay(self, args: Sequence[Value], decision: Any) -> Any:
+        return self.batch(args, [False] * len(args))
+
     def batched(self, args: Sequence[Value], lead: Sequence[bool], operation: Operation) -> Any:
         x, a, b = args
-        product = operation.batch([a, b], lead[1:]) if any(lead[1:]) else operation.forward(a, b)
+        product = operation.batch([a, b], lead[1:])
         missing = rank(product) - any(lead[1:]) - (rank(x) - lead[0])
         return self.added(np.reshape(x, (len(x), *(1,) * missing, *np.shape(x)[1:])) if lead[0] else x, product)
 

@@ -40,7 +40,14 @@ def same_dtype(x: Value, y: Value, text: Callable[[Any, Any], str] | None = None
     )
 
 
-class Mm(Structural):
+class Product(Structural, abstract=True):
+    """A product of two tensors. A user must give both in one dtype; a replay may mix them (a complex step against real constants)."""
+
+    def replay(self, args: Sequence[Value], decision: Any) -> Any:
+        return self.batch(args, [False] * len(args))
+
+
+class Mm(Product):
     """Product of two matrices: out[i, j] = sum_k x[i, k] * mat2[k, j]. (m, k), (k, n) -> (m, n)."""
 
     def forward(self, x: Value, mat2: Value) -> Value:
@@ -72,7 +79,7 @@ class Mm(Structural):
         yield cls(), (rng.normal(size=(1, 3)), rng.normal(size=(3, 4)))
 
 
-class Mv(Structural):
+class Mv(Product):
     """Matrix times vector: out[i] = sum_k x[i, k] * vec[k]. (m, k), (k) -> (m)."""
 
     def forward(self, x: Value, vec: Value) -> Value:
@@ -99,7 +106,7 @@ class Mv(Structural):
         yield cls(), (rng.normal(size=(2, 3)), rng.normal(size=(3,)))
 
 
-class Dot(Structural):
+class Dot(Product):
     """Inner product of two vectors: sum_k x[k] * tensor[k]. (k), (k) -> ()."""
 
     def forward(self, x: Value, tensor: Value) -> Value:
@@ -107,7 +114,7 @@ class Dot(Structural):
         return np.dot(x, tensor) if x.dtype.kind != "O" else np.asarray(np.add.reduce(x * tensor))[()]
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return np.einsum("...k,...k->...", *args)
+        return np.asarray(np.einsum("...k,...k->...", *args))[()]
 
     def vjp_x(self, g: Value, tensor: Value) -> Value:
         return g * conj(tensor)
@@ -120,15 +127,17 @@ class Dot(Structural):
         yield cls(), (rng.normal(size=(3,)), rng.normal(size=(3,)))
 
 
-class Vdot(Structural):
+class Vdot(Product):
     """Inner product of two vectors, the first conjugated: sum_k conj(x[k]) * y[k]. (k), (k) -> ()."""
+
+    analytic = False
 
     def forward(self, x: Value, y: Value) -> Value:
         check_vectors(x, y)
         return np.vdot(x, y) if x.dtype.kind != "O" else np.asarray(np.add.reduce(x * y))[()]
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return np.einsum("...k,...k->...", np.conjugate(args[0]), args[1])
+        return np.asarray(np.einsum("...k,...k->...", np.conjugate(args[0]), args[1]))[()]
 
     def vjp_x(self, g: Value, y: Value) -> Value:
         return conj(g) * y
@@ -153,7 +162,7 @@ def check_vectors(x: Value, y: Value) -> None:
     same_dtype(x, y, lambda a, b: f"dot : expected both vectors to have same dtype, but found {a.name.title()} and {b.name.title()}")
 
 
-class Bmm(Structural):
+class Bmm(Product):
     """Product of matrices, one for each leading index: out[b] = x[b] @ mat2[b]. (b, m, k), (b, k, n) -> (b, m, n)."""
 
     def forward(self, x: Value, mat2: Value) -> Value:
