@@ -60,9 +60,8 @@ def gradcli(tmp_path: Path) -> Gradcli:
     """`gradcli("check", "x.grad", input=..., env={...})` in a folder of its own, in an environment that says nothing."""
 
     def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path):
-        return subprocess.run(
-            command(*arguments), input=input, capture_output=True, encoding="utf-8", errors="replace", cwd=cwd, env=environment(env or {}), timeout=120
-        )
+        text = {"input": input, "encoding": "utf-8", "errors": "replace"}
+        return subprocess.run(command(*arguments), capture_output=True, cwd=cwd, env=environment(env or {}), timeout=120, **text)
 
     return run
 

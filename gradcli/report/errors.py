@@ -64,7 +64,7 @@ def _each(error: GradcliError) -> Sequence[GradcliError]:
 
 def _lines(error: GradcliError, path: str | None, source: Excerpted | None, width: int) -> Iterator[str]:
     span = getattr(error, "span", None)
-    head, *more = printable(error.message).split("\n")
+    head, *more = printable(error.message.removeprefix(f"{path}: ")).split("\n")
     yield f"{_place(path, span)}: {_kind(error, path)}{head}" + ("" if more else f" [{error.code}]")
     for number, line in enumerate(more, 1):
         yield f"  | {line}" + (f" [{error.code}]" if number == len(more) else "")

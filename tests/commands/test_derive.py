@@ -1,0 +1,48 @@
+"""`gradcli derive`: formulas for people, LaTeX, code that was tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples"
+
+
+def test_pretty_text_has_the_formula_and_both_numbers(gradcli) -> None:
+    done = gradcli("derive", SAMPLES / "product_rule.grad")
+    assert done.returncode == 0, done.stderr
+    assert "d y / d a = b⋅cos(a⋅b)" in done.stdout
+    assert "= 2.88051086 here, autograd 2.88051086" in done.stdout
+
+
+def test_latex_is_an_aligned_block(gradcli) -> None:
+    done = gradcli("derive", SAMPLES / "linear_regression.grad", "--latex", "--wrt", "w")
+    assert done.stdout.startswith("\\begin{aligned}\n")
+    assert r"\frac{\partial \mathrm{loss}}{\partial w_{0}} &= 3 b + \frac{41 w_{0}}{6}" in done.stdout.replace("  ", " ")
+
+
+@pytest.mark.parametrize("language", ["numpy", "python", "c"])
+@pytest.mark.parametrize("sample", ["scalar_formula", "jacobian", "linear_regression", "second_order"])
+def test_code_is_printed_once_it_was_tried(gradcli, language: str, sample: str) -> None:
+    done = gradcli("derive", SAMPLES / f"{sample}.grad", "--code", language)
+    assert done.returncode == 0, done.stderr
+    assert "gradient(" in done.stdout
+
+
+def test_where_autograd_disagrees_no_code_is_printed(gradcli) -> None:
+    text = gradcli("derive", SAMPLES / "function_wrong.grad")
+    assert text.returncode == 1
+    assert "DISAGREES" in text.stdout
+    code = gradcli("derive", SAMPLES / "function_wrong.grad", "--code", "numpy")
+    assert (code.returncode, code.stdout) == (1, "")
+    assert "no code is printed" in code.stderr
+
+
+def test_what_cannot_be_derived_is_said(gradcli, tmp_path: Path) -> None:
+    (tmp_path / "x.grad").write_text("x = ones(60, 60, requires_grad=True)\ny = x.sum()\n")
+    done = gradcli("derive", "x.grad")
+    assert done.returncode == 2
+    assert "no closed form: 3600 derivatives" in done.stderr
+    assert gradcli("derive", "x.grad", "--latex", "--code", "c").returncode == 2
+    assert gradcli("derive", "missing.grad").returncode == 2
