@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import DtypeError
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.where import where
@@ -193,7 +194,13 @@ class Power(Elementwise):
     domain = (0.5, 2.0)
 
     def forward(self, x: Value) -> Value:
-        return np.square(x) if self.exponent == 2 else np.power(x, self.exponent)
+        n = self.exponent
+        if n == 2 and (type(n) is int or x.dtype.kind != "i"):
+            return np.square(x)
+        try:
+            return np.power(x, n)
+        except ValueError as error:
+            raise DtypeError(str(error), hint="make the base floating first: .double()") from None
 
     def d_x(self, x: Value) -> Value:
         n = self.exponent

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.errors import AutogradError, ShapeError
 from gradcli.ops.arithmetic import div, real_number
+from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.where import where
 
@@ -142,7 +143,8 @@ class Sgn(Elementwise):
         size = absolute(x)
         part = g / where(size == 0, 1.0, size)
         turn = sgn(x)
-        return where(size == 0, 0.0, part - turn * (part * turn.conj()).real)
+        along = part * conj(turn)
+        return where(size == 0, 0.0, part - turn * (along + conj(along)) * 0.5)
 
     def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
         return decision

@@ -77,6 +77,14 @@ def test_pow_of_a_number_by_exponent_zero_is_flat() -> None:
     assert grad(F["pow"](x, 0), [x], Tensor(np.ones(2)))[0].value.tolist() == [0, 0]
 
 
+def test_pow_of_whole_numbers() -> None:
+    x = Tensor(np.array([2, 3]))
+    assert F["pow"](x, 2).dtype == np.int64
+    assert F["pow"](x, 2.0).dtype == np.float64
+    with pytest.raises(RuntimeError, match="Integers to negative integer powers are not allowed"):
+        F["pow"](x, -1)
+
+
 def test_float_power_is_float64() -> None:
     x = Tensor(np.float32([2.0]), True)
     out = F["float_power"](x, 2)
