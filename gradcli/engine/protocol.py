@@ -33,7 +33,7 @@ class Protocol:
         return rows(self)
 
     def __contains__(self, item: Any) -> bool:
-        return bool((self == item).any())  # type: ignore[attr-defined]
+        return bool((self == item).any())
 
     def item(self) -> Any:
         """The only element as a number of Python; RuntimeError where there are more."""

@@ -12,6 +12,7 @@ from gradcli.ops.axes import raw
 from gradcli.ops.indexing import Select
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.picking import Unindex
+from gradcli.ops.scattering import IndexAdd
 from gradcli.ops.where import where
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
@@ -122,6 +123,44 @@ def one_hot(x: Any, num_classes: int = -1) -> Any:
     return OneHot(classes=count)(x)
 
 
-OPERATIONS = (Embedding, Nonzero, OneHot)
-FUNCTIONS = (embedding, nonzero, one_hot)
+class Isin(Operation):
+    """True for the elements that are among those of y."""
+
+    differentiable = False
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.isin(x, y)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (np.array([1.0, 2.0]), np.array([2.0, 3.0]))
+
+
+class Bincount(Operation):
+    """How often each of the integers 0, 1, ... occurs: (n) -> (classes)."""
+
+    differentiable = False
+    minlength: int = 0
+
+    def forward(self, x: Value) -> Value:
+        return np.bincount(x, minlength=self.minlength)
+
+    def size(self, *args: Value) -> int:
+        return max(int(np.max(args[0], initial=-1)) + 1, self.minlength)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(minlength=4), (np.array([0, 2, 2]),)
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of the integers 0, 1, ... occurs in a vector; with weights the sum of those of each."""
+    if x.ndim != 1 or x.dtype.kind not in "iu" or (raw(x).size and raw(x).min() < 0):
+        raise ShapeError("bincount only supports 1-d non-negative integral inputs.")
+    counts = Bincount(minlength=minlength)(x)
+    return counts if weights is None else IndexAdd(dim=-1)(np.zeros(counts.shape), x, weights)
+
+
+OPERATIONS = (Embedding, Nonzero, OneHot, Isin, Bincount)
+FUNCTIONS = (embedding, nonzero, one_hot, bincount)
 SPELLINGS = {"argwhere": nonzero}

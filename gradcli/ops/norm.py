@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.arithmetic import log
-from gradcli.ops.axes import leading, many_dims
+from gradcli.ops.axes import leading, many_dims, one_dim
 from gradcli.ops.exponential import exp
 from gradcli.ops.extreme import amax, amin
 from gradcli.ops.operation import Operation, Value
@@ -180,6 +180,49 @@ class Dist(Operation):
         yield cls(), (rng.normal(size=(2, 3)), rng.normal(size=(3,)))
 
 
+class Renorm(Operation):
+    """x with every part at an index of `dim` whose norm of order p exceeds maxnorm scaled down to it: times maxnorm / (norm + 1e-7)."""
+
+    p: float
+    dim: int
+    maxnorm: float
+
+    def norms(self, ndim: int) -> LinalgVectorNorm:
+        """The norm of each part, the other axes kept."""
+        return LinalgVectorNorm(ord=self.p, dim=tuple(d for d in range(-ndim, 0) if d != self.dim), keepdim=True)
+
+    def decide(self, x: Value) -> Any:
+        """Which parts are scaled, and the decisions of their norms."""
+        op = self.norms(x.ndim)
+        return np.asarray(op.forward(x) > self.maxnorm, dtype=bool), op.decide(x)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        scaled, inner = decision
+        norm = self.norms(np.ndim(scaled)).branch(x, decision=inner)
+        return x * np.where(scaled, self.maxnorm / (norm + 1e-7), 1.0)
+
+    def forward(self, x: Value) -> Value:
+        norm = self.norms(x.ndim).forward(x)
+        return x * np.where(norm > self.maxnorm, self.maxnorm / (norm + 1e-7), 1.0).astype(x.dtype)
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        op = self.norms(x.ndim)
+        norm = op(x)
+        scaled = norm > self.maxnorm
+        factor = where(scaled, self.maxnorm / (norm + 1e-7), 1.0)
+        slope = where(scaled, -self.maxnorm / (norm + 1e-7) ** 2, 0.0)
+        through = op.vjp_x(Sum(dim=op.dim, keepdim=True)(g * x) * slope, x, norm)
+        return g * factor if through is None else g * factor + through
+
+    def kinks(self, x: Value) -> Value | None:
+        return self.norms(x.ndim).forward(x) - self.maxnorm
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(p=2.0, dim=-2, maxnorm=1.0), (np.array([[3.0, -4.0], [0.1, 0.2]]),)
+        yield cls(p=1.0, dim=-1, maxnorm=1.5), (rng.normal(size=(2, 3)),)
+
+
 def need_float(name: str, x: Any) -> None:
     if x.dtype.kind in NAMES:
         raise DtypeError(
@@ -258,6 +301,12 @@ def dist(x: Any, other: Any, p: float = 2) -> Any:
     return Dist(p=float(p))(x, other)
 
 
-OPERATIONS = (Logsumexp, LinalgVectorNorm, Dist)
-FUNCTIONS = (logsumexp, norm, dist)
+def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """x with every part along an axis scaled down to a norm of at most maxnorm."""
+    need_float("renorm", x)
+    return Renorm(p=float(p), dim=one_dim(dim, x.ndim), maxnorm=float(maxnorm))(x)
+
+
+OPERATIONS = (Logsumexp, LinalgVectorNorm, Dist, Renorm)
+FUNCTIONS = (logsumexp, norm, dist, renorm)
 SPELLINGS = {"linalg.vector_norm": vector_norm, "linalg.matrix_norm": matrix_norm, "linalg.norm": linalg_norm}

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import DtypeError
-from gradcli.ops.axes import kept, many_dims
+from gradcli.errors import DtypeError, ShapeError
+from gradcli.ops.axes import kept, many_dims, sizes
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.scan import product_of_others
 from gradcli.ops.shape import ViewAs, reshape
-from gradcli.ops.structure import Expand, To
+from gradcli.ops.structure import Expand, SumTo, To
 from gradcli.ops.where import where
 
 Dims = tuple[int, ...] | None
@@ -212,5 +212,13 @@ def prod(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> A
     return x if keepdim else reshape(x, tuple(n for k, n in enumerate(x.shape) if k - x.ndim not in dims))
 
 
+def sum_to_size(x: Any, *size: Any) -> Any:
+    """The sum over the axes along which the given shape would be expanded to that of x."""
+    shape = sizes(size)
+    if len(shape) > x.ndim or any(n not in (1, m) for n, m in zip(shape[::-1], x.shape[::-1], strict=False)):
+        raise ShapeError(f"size {{{list(shape)}}} is not expandable to size {{{list(x.shape)}}}.")
+    return SumTo(shape=shape)(x)
+
+
 OPERATIONS = (Sum, Mean, Nansum, Prod)
-FUNCTIONS = (sum, mean, nansum, nanmean, prod)
+FUNCTIONS = (sum, mean, nansum, nanmean, prod, sum_to_size)
