@@ -140,16 +140,16 @@ _real: Operation = Real()
 _imag: Operation = Imag()
 
 
-def real(input: Any) -> Any:
+def real(x: Any) -> Any:
     """The real part; of a real tensor itself."""
-    return _real(input) if is_complex(input) else input
+    return _real(x) if is_complex(x) else x
 
 
-def imag(input: Any) -> Any:
+def imag(x: Any) -> Any:
     """The imaginary part of complex numbers; RuntimeError for real ones."""
-    if not is_complex(input):
+    if not is_complex(x):
         raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
-    return _imag(input)
+    return _imag(x)
 
 
 def view_as_real(x: Any) -> Any:

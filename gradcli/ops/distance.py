@@ -96,7 +96,8 @@ class Cdist(Operation):
         return fitted(-total(self.slopes(g, x, y), -3), y.shape)
 
     def kinks(self, x: Value, y: Value) -> Value | None:
-        return self.norm_of(np.expand_dims(x, -2) - np.expand_dims(y, -3), np)
+        d = np.expand_dims(x, -2) - np.expand_dims(y, -3)
+        return d if self.p == 1 else self.norm_of(d, np)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

@@ -94,6 +94,15 @@ class MaxPool(Operation):
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.branch(args[0], decision=decision)
 
+    def kinks(self, x: Value) -> Value | None:
+        """By how much the largest element of each window exceeds the next."""
+        lead = x.shape[: x.ndim - len(self.windows)]
+        gaps = []
+        for places in itertools.product(*self.windows):
+            inside = np.sort(x[(Ellipsis, *np.ix_(*places))].reshape(*lead, -1), axis=-1)
+            gaps.append(inside[..., -1] - inside[..., -2] if inside.shape[-1] > 1 else np.full(lead, np.inf))
+        return np.stack(gaps, axis=-1) if gaps else None
+
     def vjp_x(self, g: Value, x: Value, x_shape: Sizes, decision: Value) -> Value:
         lead = tuple(x_shape[: len(x_shape) - len(self.windows)])
         flat = (*lead, math.prod(x_shape[len(lead) :]))
