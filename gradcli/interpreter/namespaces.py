@@ -79,7 +79,7 @@ FUNCTIONS_ONLY = (FUNCTIONAL - {"relu", "sigmoid", "tanh", "softmax", "log_softm
 INTERNAL = frozenset(
     {
         "alias", "copy", "embed", "exponential", "index", "max_all", "max_dim", "min_all", "min_dim", "power", "put_along", "recurrence",
-        "rsub", "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "fill", "zero", "entr", "expit",
+        "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "fill", "zero", "entr", "expit",
     }
 )  # fmt: skip
 """Operations that rules are written with and that PyTorch does not have under this name."""

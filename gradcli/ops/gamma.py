@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import AutogradError, ShapeError
-from gradcli.ops.arithmetic import log
+from gradcli.ops.arithmetic import log, real_number
 from gradcli.ops.exponential import exp
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.pointwise import wide
@@ -337,8 +337,10 @@ digamma: Operation = Digamma()
 zeta: Operation = Zeta()
 
 
-def polygamma(n: int, x: Value) -> Value:
-    """The n-th derivative of digamma, n >= 0."""
+def polygamma(x: Value, n: Any) -> Value:
+    """The n-th derivative of digamma, n >= 0: `polygamma(n, x)` as a function, `x.polygamma(n)` as a method."""
+    if real_number(x):
+        x, n = n, x
     if n < 0:
         raise ShapeError("polygamma(n, x) does not support negative n.")
     return Polygamma(n=n)(x) if n else digamma(x)

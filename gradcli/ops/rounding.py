@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.errors import AutogradError, ShapeError
 from gradcli.ops.arithmetic import div, real_number
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.operation import Elementwise, Operation, Predicate, Value, rational
 from gradcli.ops.where import where
 
 
@@ -46,6 +46,27 @@ class Sign(Step):
 
     def step(self, x: Value) -> Value:
         return np.sign(x)
+
+
+class Signbit(Predicate):
+    """Whether the sign is negative, also that of -0."""
+
+    def forward(self, x: Value) -> Value:
+        return np.signbit(x)
+
+
+class Isposinf(Predicate):
+    """Whether x is inf."""
+
+    def forward(self, x: Value) -> Value:
+        return np.isposinf(x)
+
+
+class Isneginf(Predicate):
+    """Whether x is -inf."""
+
+    def forward(self, x: Value) -> Value:
+        return np.isneginf(x)
 
 
 class Floor(Step):
@@ -441,9 +462,8 @@ def div_(x: Value, other: Value, *, rounding_mode: str | None = None) -> Value:
 
 
 OPERATIONS = (
-    Sign, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, FloorDivide, DivRounded, FmodTensor, RemainderTensor, Fmod, Remainder, RemainderOf,
-    Heaviside,
-    Copysign, NanToNum,
+    Sign, Signbit, Isposinf, Isneginf, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, FloorDivide, DivRounded, FmodTensor, RemainderTensor,
+    Fmod, Remainder, RemainderOf, Heaviside, Copysign, NanToNum,
 )  # fmt: skip
 FUNCTIONS = (round_, fmod, remainder, div_)
 SPELLINGS = {"absolute": "abs", "fix": "trunc", "divide": div_, "true_divide": div_, "special.round": round_}

@@ -11,6 +11,7 @@ import pytest
 
 from gradcli.engine import Tensor, grad
 from gradcli.ops.catalogue import FUNCTIONS as F
+from gradcli.ops.catalogue import METHODS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a run silences numpy's
 RNG = np.random.default_rng(20)
@@ -137,6 +138,11 @@ def test_polygamma(n: int) -> None:
         for point, got in zip(points.tolist(), out.value.tolist(), strict=True):
             truth = mp.re(mp.polygamma(n, mp.mpf(point)))
             assert abs(got - truth) <= 4e-15 * abs(truth) + 1e-12 * (point < 0)
+
+
+def test_polygamma_is_a_method_too() -> None:
+    x = Tensor(np.array([1.5, 2.5]))
+    assert METHODS["polygamma"](x, 2).value.tolist() == F["polygamma"](2, x).value.tolist()
 
 
 def test_poles_of_the_gamma_family() -> None:
