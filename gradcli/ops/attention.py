@@ -81,11 +81,11 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = rows * reshape(per_sample_weights, (-1, 1))
     ends = [*starts[1:], len(flat)]
-    bags = [[k for k in range(a, b) if flat[k] != padding_idx] for a, b in zip(starts, ends)]
+    bags = [[k for k in range(a, b) if flat[k] != padding_idx] for a, b in zip(starts, ends, strict=True)]
     if mode == "max":
         return stack([amax(getitem(rows, bag), 0) if bag else total(rows * 0.0, 0) for bag in bags])
     matrix = np.zeros((len(bags), len(flat)))
-    for row, bag in zip(matrix, bags):
+    for row, bag in zip(matrix, bags, strict=True):
         row[bag] = 1.0 / len(bag) if mode == "mean" and bag else 1.0
     return AxisMap(matrices=(matrix, np.eye(weight.shape[-1])), label="EmbeddingBagBackward0")(rows)
 

@@ -37,8 +37,8 @@ class Sliding(Structural, abstract=True):
     def windows(self, kernel: Sizes, out: Sizes) -> Iterator[tuple[Sizes, tuple[slice, ...]]]:
         """Each place in the kernel, with the padded inputs that it meets."""
         for offset in itertools.product(*map(range, kernel)):
-            starts = [o * d for o, d in zip(offset, self.dilation)]
-            yield offset, tuple(slice(a, a + s * (n - 1) + 1, s) for a, s, n in zip(starts, self.stride, out))
+            starts = [o * d for o, d in zip(offset, self.dilation, strict=True)]
+            yield offset, tuple(slice(a, a + s * (n - 1) + 1, s) for a, s, n in zip(starts, self.stride, out, strict=True))
 
     def outer(self, x: Value) -> Value:
         """x with zeros around its spatial axes."""
@@ -57,7 +57,7 @@ class Sliding(Structural, abstract=True):
         """The output from x and weight."""
         kernel = weight.shape[2:]
         padded = self.outer(x)
-        out = tuple((n - d * (k - 1) - 1) // s + 1 for n, k, d, s in zip(padded.shape[2:], kernel, self.dilation, self.stride))
+        out = tuple((n - d * (k - 1) - 1) // s + 1 for n, k, d, s in zip(padded.shape[2:], kernel, self.dilation, self.stride, strict=True))
         parts = [
             np.matmul(self.weights(weight, offset), self.grouped(padded[(slice(None), slice(None), *place)]))
             for offset, place in self.windows(kernel, out)
@@ -66,13 +66,13 @@ class Sliding(Structural, abstract=True):
 
     def source(self, g: Value, weight: Value, spatial: Sizes) -> Value:
         """The input from g and weight: where each output came from."""
-        shape = (g.shape[0], weight.shape[1] * self.groups, *(n + 2 * p for n, p in zip(spatial, self.padding)))
+        shape = (g.shape[0], weight.shape[1] * self.groups, *(n + 2 * p for n, p in zip(spatial, self.padding, strict=True)))
         x = np.zeros(shape, np.result_type(g, weight))
         for offset, place in self.windows(weight.shape[2:], g.shape[2:]):
             index: Any = (slice(None), slice(None), *place)
             part = np.matmul(np.swapaxes(self.weights(weight, offset), -1, -2), self.grouped(g))
             x[index] = x[index] + part.reshape(x[index].shape)
-        return x[(slice(None), slice(None), *(slice(p, p + n) for p, n in zip(self.padding, spatial)))]
+        return x[(slice(None), slice(None), *(slice(p, p + n) for p, n in zip(self.padding, spatial, strict=True)))]
 
     def kernel(self, x: Value, g: Value, kernel: Sizes) -> Value:
         """The weight from x and g."""
@@ -223,15 +223,15 @@ def convolve(name: str, axes: int, x: Any, weight: Any, bias: Any, stride: Any, 
     if padding == "same":
         if any(s != 1 for s in steps):
             raise ShapeError("padding='same' is not supported for strided convolutions")
-        whole = [d * (k - 1) for d, k in zip(apart, kernel)]
+        whole = [d * (k - 1) for d, k in zip(apart, kernel, strict=True)]
         if any(w % 2 for w in whole):
             x = pad(x, [n for w in reversed(whole) for n in (0, w % 2)])
         around: Sizes = tuple(w // 2 for w in whole)
     else:
         around = (0,) * axes if padding == "valid" else sizes_of("padding", padding, axes)
-    padded = [n + 2 * p for n, p in zip(x.shape[2:], around)]
-    reach = [d * (k - 1) + 1 for d, k in zip(apart, kernel)]
-    if any(n < r for n, r in zip(padded, reach)):
+    padded = [n + 2 * p for n, p in zip(x.shape[2:], around, strict=True)]
+    reach = [d * (k - 1) + 1 for d, k in zip(apart, kernel, strict=True)]
+    if any(n < r for n, r in zip(padded, reach, strict=True)):
         raise ShapeError(
             f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: ({' x '.join(map(str, reach))}). "
             "Kernel size can't be greater than actual input size"
@@ -249,7 +249,8 @@ def convolve_back(
     steps, around, apart = sizes_of("stride", stride, axes), sizes_of("padding", padding, axes), sizes_of("dilation", dilation, axes)
     more = sizes_of("output_padding", output_padding, axes)
     spatial = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, s, p, d, k, o in zip(x.shape[2:], steps, around, apart, weight.shape[2:], more)
+        (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+        for n, s, p, d, k, o in zip(x.shape[2:], steps, around, apart, weight.shape[2:], more, strict=True)
     )
     return ConvolutionInput(stride=steps, padding=around, dilation=apart, groups=groups, spatial=spatial)(x, weight, bias)
 

@@ -57,7 +57,7 @@ def parse(equation: str, tensors: Sequence[Any]) -> Notation:
         raise ShapeError(f"einsum(): {more} operands were provided than specified in the equation")
     operands = [labels_of(term, f"operand {k}") for k, term in enumerate(terms)]
     covered = 0
-    for k, (labels, tensor) in enumerate(zip(operands, tensors)):
+    for k, (labels, tensor) in enumerate(zip(operands, tensors, strict=True)):
         named = len(labels) - (ELLIPSIS in labels)
         if named > tensor.ndim or (ELLIPSIS not in labels and named != tensor.ndim):
             words, end = ("is more than", "") if ELLIPSIS in labels else ("does not match", " and no ellipsis was given")
@@ -162,7 +162,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     notation = parse(equation, operands)
     check_output(notation)
     place, out, count = places(notation)
-    ops = [arrange(t, labels, notation.covered, place, count) for t, labels in zip(operands, notation.operands)]
+    ops = [arrange(t, labels, notation.covered, place, count) for t, labels in zip(operands, notation.operands, strict=True)]
     check_sizes(ops, place)
     if len(ops) == 1:
         return total(ops[0], tuple(range(out, count))) if count > out else ops[0]
@@ -241,7 +241,7 @@ def tensordot(x: Any, y: Any, dims: Any = 2) -> Any:
     if len(first) != len(second):
         raise ShapeError("both dimension lists should have same length")
     first, second = [d % x.ndim for d in first], [d % y.ndim for d in second]
-    for p, q in zip(first, second):
+    for p, q in zip(first, second, strict=True):
         if y.shape[q] == 1:
             x = total(x, p, True)
         elif x.shape[p] == 1:

@@ -16,11 +16,11 @@ Matrix = Any
 
 def each(function: Callable[..., Any], args: Sequence[Matrix], cores: Sequence[int], outputs: int = 1) -> Any:
     """`function` for every index of the broadcast leading axes; each argument ends with `cores` axes of its own."""
-    leads = [np.shape(a)[: np.ndim(a) - core] for a, core in zip(args, cores)]
+    leads = [np.shape(a)[: np.ndim(a) - core] for a, core in zip(args, cores, strict=True)]
     lead = np.broadcast_shapes(*leads)
-    full = [np.broadcast_to(a, (*lead, *np.shape(a)[np.ndim(a) - core :])) for a, core in zip(args, cores)]
+    full = [np.broadcast_to(a, (*lead, *np.shape(a)[np.ndim(a) - core :])) for a, core in zip(args, cores, strict=True)]
     results = [function(*(a[index] for a in full)) for index in np.ndindex(*lead)]
-    parts = list(zip(*results)) if outputs > 1 else [results]
+    parts = list(zip(*results, strict=True)) if outputs > 1 else [results]
     stacked = tuple(_stacked(list(part), lead) for part in parts)
     return stacked if outputs > 1 else stacked[0]
 

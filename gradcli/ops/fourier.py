@@ -164,7 +164,7 @@ def axes_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int 
 def c2c(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     dims, sizes = axes_and_sizes(x, s, dim)
     y = as_complex(x)
-    for d, n in zip(dims, sizes):
+    for d, n in zip(dims, sizes, strict=True):
         y = y if n is None else resized(y, n, d)
     return FftC2C(dim=dims, scale=scale_of(norm, math.prod(y.shape[d] for d in dims), inverse), inverse=inverse)(y)
 
@@ -172,7 +172,7 @@ def c2c(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
 def r2c(name: str, x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     dims, sizes = axes_and_sizes(x, s, dim)
     y = as_real(name, x)
-    for d, n in zip(dims, sizes):
+    for d, n in zip(dims, sizes, strict=True):
         y = y if n is None else resized(y, n, d)
     out = FftR2C(dim=dims, scale=scale_of(norm, math.prod(y.shape[d] for d in dims), inverse))(y)
     return conj(out) if inverse else out
@@ -185,7 +185,7 @@ def c2r(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     if count < 1:
         raise ShapeError(f"Invalid number of data points ({count}) specified")
     wanted = [*sizes[:-1], count // 2 + 1]
-    for d, n in zip(dims, wanted):
+    for d, n in zip(dims, wanted, strict=True):
         y = y if n is None else resized(y, n, d)
     total = math.prod(y.shape[d] for d in dims[:-1]) * count
     return FftC2R(dim=dims, count=count, scale=scale_of(norm, total, inverse))(y if inverse else conj(y))

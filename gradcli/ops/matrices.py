@@ -89,8 +89,9 @@ def fitted(g: Value, shape: tuple[int, ...]) -> Value:
 
 def lifted(args: Sequence[Value], lead: Sequence[bool], cores: Sequence[int]) -> list[Value]:
     """Batched arguments with axes of length 1 behind the leading one, so that their own leading axes still broadcast."""
-    own = [rank(a) - batched - core for a, batched, core in zip(args, lead, cores)]
+    own = [rank(a) - batched - core for a, batched, core in zip(args, lead, cores, strict=True)]
     most = max(own)
     return [
-        np.reshape(a, (len(a), *(1,) * (most - count), *np.shape(a)[1:])) if batched else a for a, batched, count in zip(args, lead, own)
+        np.reshape(a, (len(a), *(1,) * (most - count), *np.shape(a)[1:])) if batched else a
+        for a, batched, count in zip(args, lead, own, strict=True)
     ]

@@ -31,7 +31,7 @@ class AxisMap(Structural):
         self.node = self.label
 
     def forward(self, x: Value) -> Value:
-        for axis, matrix in zip(range(-len(self.matrices), 0), self.matrices):
+        for axis, matrix in zip(range(-len(self.matrices), 0), self.matrices, strict=True):
             x = np.moveaxis(mapped(np.moveaxis(x, axis, -1), matrix), -1, axis)
         return x
 
@@ -127,7 +127,7 @@ def places(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_m
 
 
 def check_padding(kernel: Sizes, padding: Sizes) -> None:
-    for k, p in zip(kernel, padding):
+    for k, p in zip(kernel, padding, strict=True):
         if p > k // 2:
             raise ShapeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1")
 
@@ -135,7 +135,7 @@ def check_padding(kernel: Sizes, padding: Sizes) -> None:
 def mean_matrix(windows: list[range], n: int, padding: int, include_pad: bool, divide: bool) -> Value:
     """The means over the windows of one axis, as a matrix."""
     matrix = np.zeros((len(windows), n))
-    for row, window in zip(matrix, windows):
+    for row, window in zip(matrix, windows, strict=True):
         inside = [k for k in window if 0 <= k < n]
         counted = len([k for k in window if -padding <= k < n + padding]) if include_pad else len(inside)
         row[inside] = 1.0 / counted if divide else 1.0
@@ -151,7 +151,7 @@ def average(
     check_padding(size, around)
     matrices = tuple(
         mean_matrix(places(n, k, s, p, 1, ceil_mode), n, p, include_pad, divisor is None)
-        for n, k, s, p in zip(x.shape[-axes:], size, step, around)
+        for n, k, s, p in zip(x.shape[-axes:], size, step, around, strict=True)
     )
     out = AxisMap(matrices=matrices, label=f"AvgPool{axes}DBackward0")(x)
     return out if divisor is None else out / divisor
@@ -195,7 +195,7 @@ def largest(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation:
     check_padding(size, around)
     windows = tuple(
         tuple(tuple(i for i in window if 0 <= i < n) for window in places(n, k, s, p, d, ceil_mode))
-        for n, k, s, p, d in zip(x.shape[-axes:], size, step, around, apart)
+        for n, k, s, p, d in zip(x.shape[-axes:], size, step, around, apart, strict=True)
     )
     return MaxPool(windows=windows)(x), windows
 
@@ -242,14 +242,14 @@ def shares(n: int, out: int) -> list[range]:
 
 def adaptive_sizes(output_size: Any, x: Any, axes: int) -> Sizes:
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * axes
-    return tuple(n if size is None else int(size) for size, n in zip(wanted, x.shape[-axes:]))
+    return tuple(n if size is None else int(size) for size, n in zip(wanted, x.shape[-axes:], strict=True))
 
 
 def adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
     """Means over windows that share out the last two axes as evenly as they can."""
     need_axes("adaptive_avg_pool", x, 2)
     wanted = adaptive_sizes(output_size, x, 2)
-    matrices = tuple(mean_matrix(shares(n, size), n, 0, False, True) for n, size in zip(x.shape[-2:], wanted))
+    matrices = tuple(mean_matrix(shares(n, size), n, 0, False, True) for n, size in zip(x.shape[-2:], wanted, strict=True))
     return AxisMap(matrices=matrices, label="AdaptiveAvgPool2DBackward0")(x)
 
 
@@ -262,7 +262,7 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_indices: bool = False) 
     """Largest elements of windows that share out the last two axes as evenly as they can."""
     need_axes("adaptive_max_pool", x, 2)
     wanted = adaptive_sizes(output_size, x, 2)
-    windows = tuple(tuple(tuple(w) for w in shares(n, size)) for n, size in zip(x.shape[-2:], wanted))
+    windows = tuple(tuple(tuple(w) for w in shares(n, size)) for n, size in zip(x.shape[-2:], wanted, strict=True))
     op = MaxPool(windows=windows)
     op.node = "AdaptiveMaxPool2DBackward0"
     return (op(x), PoolIndices(windows=windows)(x)) if return_indices else op(x)

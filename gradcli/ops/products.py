@@ -11,10 +11,10 @@ from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.conjugate import conj
 from gradcli.ops.matmul import Examples, broadcast_lead, dot, matmul, mm
-from gradcli.ops.operation import Structural, Value, rank
+from gradcli.ops.matrices import fitted, lifted
+from gradcli.ops.operation import Structural, Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import T, UnsafeView, reshape, unsqueeze
-from gradcli.ops.structure import SumTo
 
 
 class LinalgCross(Structural):
@@ -32,19 +32,13 @@ class LinalgCross(Structural):
         return turned(x, ahead) * turned(y, behind) - turned(x, behind) * turned(y, ahead)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        full = max(rank(a) - batched for a, batched in zip(args, lead))
-        return self.forward(*[
-            np.reshape(a, (len(a), *(1,) * (full - rank(a) + 1), *np.shape(a)[1:])) if batched else a for a, batched in zip(args, lead)
-        ])  # fmt: skip
+        return self.forward(*lifted(args, lead, (0, 0)))
 
     def vjp_x(self, g: Value, y: Value, x_shape: tuple[int, ...]) -> Value:
-        return self.fitted(self(conj(y), g), x_shape)
+        return fitted(self(conj(y), g), x_shape)
 
     def vjp_y(self, g: Value, x: Value, y_shape: tuple[int, ...]) -> Value:
-        return self.fitted(self(g, conj(x)), y_shape)
-
-    def fitted(self, g: Value, shape: tuple[int, ...]) -> Value:
-        return g if g.shape == shape else SumTo(shape=shape)(g)
+        return fitted(self(g, conj(x)), y_shape)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -98,7 +92,7 @@ def kron(x: Any, y: Any) -> Any:
     a, b = (1,) * (n - x.ndim) + x.shape, (1,) * (n - y.ndim) + y.shape
     left = UnsafeView(shape=tuple(s for k in a for s in (k, 1)))(x)
     right = UnsafeView(shape=tuple(s for k in b for s in (1, k)))(y)
-    return UnsafeView(shape=tuple(p * q for p, q in zip(a, b)))(left * right)
+    return UnsafeView(shape=tuple(p * q for p, q in zip(a, b, strict=True)))(left * right)
 
 
 def multi_dot(tensors: Any) -> Any:
@@ -120,7 +114,7 @@ def multi_dot(tensors: Any) -> Any:
         if factor.ndim != 2:
             raise ShapeError("multi_dot(): the first and last tensors must be 1D or 2D, those between 2D")
     out = _in_order(factors, best_order([f.shape[0] for f in factors] + [factors[-1].shape[1]]), 0, len(factors) - 1)
-    return reshape(out, tuple(n for n, drop in zip(out.shape, (row, column)) if not drop))
+    return reshape(out, tuple(n for n, drop in zip(out.shape, (row, column), strict=True) if not drop))
 
 
 def best_order(sizes: list[int]) -> dict[tuple[int, int], int]:

@@ -85,14 +85,14 @@ def interpolate(
     factors: list[float | None] = [None] * axes
     if size is None:
         given = list(scale_factor) if isinstance(scale_factor, (tuple, list)) else [scale_factor] * axes
-        sizes = [math.floor(n * f) for n, f in zip(x.shape[2:], given)]
+        sizes = [math.floor(n * f) for n, f in zip(x.shape[2:], given, strict=True)]
         if not recompute_scale_factor:
             factors = [float(f) for f in given]
     else:
         sizes = [int(n) for n in size] if isinstance(size, (tuple, list)) else [int(size)] * axes
     if len(sizes) != axes:
         raise DataError(f"Input and output must have the same number of spatial dimensions, but got {axes} and {len(sizes)}")
-    matrices = tuple(matrix_of(mode, n, out, f, bool(align_corners)) for n, out, f in zip(x.shape[2:], sizes, factors))
+    matrices = tuple(matrix_of(mode, n, out, f, bool(align_corners)) for n, out, f in zip(x.shape[2:], sizes, factors, strict=True))
     return AxisMap(matrices=matrices, label=NODES[mode, axes])(x)
 
 
