@@ -10,6 +10,7 @@ import typer
 from gradcli import __version__
 from gradcli.commands.backward import backward
 from gradcli.commands.check import check
+from gradcli.commands.derive import derive
 from gradcli.commands.entry import entry, guarded, pipe_closed
 from gradcli.commands.grad import grad
 from gradcli.commands.graph import graph
@@ -17,7 +18,7 @@ from gradcli.commands.output import say
 from gradcli.commands.run import run
 from gradcli.errors import ExitStatus, UsageError
 
-COMMANDS = (check, grad, backward, run, graph)
+COMMANDS = (check, grad, backward, run, graph, derive)
 
 # Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
 app = typer.Typer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ SIMPLIFIED = 45
 """A formula with more operations is only factored: SymPy's simplify can take minutes."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Leaf:
     """A leaf with its symbols, in its shape."""
 
@@ -34,24 +34,27 @@ class Leaf:
 
 @dataclass
 class ClosedForm:
-    """The output and its derivatives as formulas.
+    """The output and its derivatives as formulas of every leaf.
 
     `output` has the output's shape, or () when it is weighted; `derivatives` for each leaf an object array of that shape
     + the leaf's (as often as the order says). `branches` says where the formula holds only on the branch of the point.
     """
 
     leaves: list[Leaf]
+    wrt: list[Leaf]
     output: np.ndarray
     derivatives: dict[str, np.ndarray]
     branches: list[str]
 
     def point(self) -> dict[Any, float]:
         """The symbols with their values."""
-        return {s: float(v) for leaf in self.leaves for s, v in zip(leaf.symbols.flat, leaf.values.flat)}
+        return {s: float(v) for leaf in self.leaves for s, v in zip(leaf.symbols.flat, leaf.values.flat, strict=True)}
 
 
-def closed_form(output: Tensor, leaves: Mapping[str, Tensor], weights: np.ndarray | None, order: int = 1) -> ClosedForm:
-    """d(output)/d(leaf) as formulas; a higher order is the Jacobian of the derivative before.
+def closed_form(
+    output: Tensor, leaves: Mapping[str, Tensor], wrt: Sequence[str], weights: np.ndarray | None = None, order: int = 1
+) -> ClosedForm:
+    """d(output)/d(leaf) as formulas, for the leaves named in `wrt`; a higher order is the Jacobian of the derivative before.
 
     Raises NoAnswer where there is none: an operation without a symbolic form, a formula too large.
     """
@@ -66,16 +69,18 @@ def closed_form(output: Tensor, leaves: Mapping[str, Tensor], weights: np.ndarra
     formulas = np.asarray(made, dtype=object)
     terms = np.array([readable(expression(f)) for f in formulas.flat], dtype=object).reshape(formulas.shape)
     if weights is not None:
-        terms = np.asarray(sum((expression(float(w)) * t for w, t in zip(weights.flat, terms.flat)), sympy.Integer(0)), dtype=object)
-    count = terms.size * sum(leaf.symbols.size**order for leaf in symbols)
+        weighted = [expression(float(w)) * t for w, t in zip(weights.flat, terms.flat, strict=True)]
+        terms = np.asarray(sympy.Add(*weighted), dtype=object)
+    chosen = [leaf for leaf in symbols if leaf.name in wrt]
+    count = terms.size * sum(leaf.symbols.size**order for leaf in chosen)
     if count > MOST:
         raise NoAnswer(f"{count} derivatives, and {MOST} are the most that are written out: choose with --output, --wrt or --grad-outputs")
-    return ClosedForm(symbols, terms, {leaf.name: derivative(terms, leaf, order) for leaf in symbols}, list(branches))
+    return ClosedForm(symbols, chosen, terms, {leaf.name: derivative(terms, leaf, order) for leaf in chosen}, list(branches))
 
 
 def records_of(output: Record, leaves: Mapping[str, Tensor]) -> dict[str, list[Record]]:
     """The records of each leaf below an output."""
-    found: dict[str, list[Record]] = {name: [] for name in leaves}
+    found: dict[str, list[Record]] = {name: [leaf.trace] if leaf.node is not None and leaf.trace else [] for name, leaf in leaves.items()}
     names = {id(leaf): name for name, leaf in leaves.items()}
     seen, stack = {id(output)}, [output]
     while stack:
@@ -151,10 +156,11 @@ def evaluated(array: np.ndarray, point: Mapping[Any, float], digits: int = 30) -
     """Formulas at a point, as floats; NaN where SymPy finds no real number."""
     substitution = {s: sympy.Float(v, digits) for s, v in point.items()}
     out = np.empty(array.shape)
-    for index in np.ndindex(array.shape):
-        value = sympy.N(array[index].xreplace(substitution), digits)
+    flat = out.reshape(-1)
+    for k, expr in enumerate(array.flat):
+        value = sympy.N(sympy.sympify(expr).xreplace(substitution), digits)
         try:
-            out[index] = float(value)
+            flat[k] = float(value)
         except TypeError:
-            out[index] = np.nan
+            flat[k] = np.nan
     return out

@@ -197,7 +197,7 @@ def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any) -> Any:
     columns = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
     choices = None if choice is None else np.broadcast_to(choice, shape).reshape(-1).tolist()
     out = np.empty(math.prod(shape), dtype=object)
-    for k, row in enumerate(zip(*columns)):
+    for k, row in enumerate(zip(*columns, strict=True)):
         out[k] = one(op, row, None if choices is None else plain(choices[k]))
     return out.reshape(shape) if shape else out[0]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import sympy
 from sympy.printing.c import C99CodePrinter
+from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
@@ -22,13 +23,13 @@ from gradcli.errors import UsageError
 from gradcli.references.closed_form import ClosedForm, Leaf
 
 SPECIAL = {"erf": "math.erf", "erfc": "math.erfc", "gamma": "math.gamma", "loggamma": "math.lgamma"}
-C_NAMES = frozenset(
+C_WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return "
-    "short signed sizeof static struct switch typedef union unsigned void volatile while main".split()
+    "short signed sizeof static struct switch typedef union unsigned void volatile while main"
 )
 
 
-class NumpyCode(NumPyPrinter):
+class NumpyCode(NumPyPrinter):  # type: ignore[misc]
     """numpy as `np`; what numpy has not comes from `math`."""
 
     def __init__(self) -> None:
@@ -79,18 +80,19 @@ def code(form: ClosedForm, language: Language, title: str) -> str:
     """The source text. Raises UsageError for a function that the language does not have."""
     names = parameter_names(form.leaves, language)
     spelled = {}
-    for name, leaf in zip(names, form.leaves):
+    for name, leaf in zip(names, form.leaves, strict=True):
         for index in np.ndindex(leaf.symbols.shape):
             spelled[leaf.symbols[index]] = sympy.Symbol(language.index(name, index, leaf.symbols.shape), real=True)
-    arrays = [form.derivatives[leaf.name] for leaf in form.leaves]
+    arrays = list(form.derivatives.values())
     formulas = [term.xreplace(spelled) for array in arrays for term in array.flat]
     temporaries = (sympy.Symbol(f"t{k}", real=True) for k in range(10**6) if f"t{k}" not in names)
     steps, reduced = sympy.cse(formulas, symbols=temporaries, list=True)
     printer = language.printer()
     print_one = checked_printer(printer, language)
     texts = iter([print_one(term) for term in reduced])
-    results = [(f"d_{name}", filled(array.shape, texts)) for name, array in zip(names, arrays)]
-    written = Written(title, list(zip(names, form.leaves)), [(str(s), print_one(e)) for s, e in steps], results)
+    wanted = [name for name, leaf in zip(names, form.leaves, strict=True) if leaf in form.wrt]
+    results = [(f"d_{name}", filled(array.shape, texts)) for name, array in zip(wanted, arrays, strict=True)]
+    written = Written(title, list(zip(names, form.leaves, strict=True)), [(str(s), print_one(e)) for s, e in steps], results)
     return "\n".join(language.write(written)) + "\n"
 
 
@@ -105,7 +107,10 @@ def checked_printer(printer: Any, language: Language) -> Callable[[Any], str]:
     """SymPy marks what it cannot print by a comment."""
 
     def print_one(expr: Any) -> str:
-        text = str(printer.doprint(expr))
+        try:
+            text = str(printer.doprint(expr))
+        except PrintMethodNotImplementedError as error:
+            raise UsageError(f"--code {language.name}: no function {str(error).partition(': ')[2].split()[0]}", code="G109") from None
         if "Not supported" in text or "\n" in text:
             which = re.search(r"^\s*(?:#|//) (\w+)$", text, re.MULTILINE)
             raise UsageError(f"--code {language.name}: no function {which[1] if which else 'for a part of the formula'}", code="G109")
@@ -136,7 +141,7 @@ def write_python(w: Written) -> Iterator[str]:
 
 
 def write_numpy(w: Written) -> Iterator[str]:
-    body = list(python_function(w, lambda array: f"np.array({listed(array)})" if array.shape else array[()]))
+    body = list(python_function(w, lambda array: f"np.array({listed(array)})" if array.shape else listed(array)))
     if any("math." in line for line in body):
         yield "import math"
         yield ""
@@ -156,8 +161,9 @@ def python_function(w: Written, write: Callable[[np.ndarray], str]) -> Iterator[
     yield f"    return {', '.join(name for name, _ in w.results)}"
 
 
-def listed(array: np.ndarray) -> str:
-    return str(array[()]) if not array.shape else "[" + ", ".join(listed(part) for part in array) + "]"
+def listed(array: Any) -> str:
+    """Nested lists of the texts in an object array."""
+    return "[" + ", ".join(listed(part) for part in array) + "]" if np.ndim(array) else str(np.asarray(array)[()])
 
 
 def write_c(w: Written) -> Iterator[str]:
@@ -182,6 +188,6 @@ LANGUAGES = {
     for language in (
         Language("python", python_printer, nested_index, write_python, PYTHON_TAKEN),
         Language("numpy", NumpyCode, numpy_index, write_numpy, PYTHON_TAKEN),
-        Language("c", C99CodePrinter, flat_index, write_c, C_NAMES | {"gradient"} | frozenset(dir(math))),
+        Language("c", C99CodePrinter, flat_index, write_c, frozenset(C_WORDS.split()) | {"gradient"} | frozenset(dir(math))),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,28 +16,28 @@ LONG = 40
 """Formulas with more operations share named parts."""
 
 
+@dataclass
 class Entry:
     """One line of the result: what is differentiated by what, its formula, its value at the point and autograd's."""
 
-    def __init__(self, output: str, variables: tuple[str, ...], expr: Any, value: float | None = None, autograd: float | None = None) -> None:
-        self.output = output
-        self.variables = variables
-        self.expr = expr
-        self.value = value
-        self.autograd = autograd
+    output: str
+    variables: tuple[str, ...]
+    expr: Any
+    value: float
+    autograd: float
 
 
 def entries(name: str, form: ClosedForm, order: int, values: Mapping[str, np.ndarray], autograd: Mapping[str, np.ndarray]) -> list[Entry]:
     """The derivatives one by one, in the order of the leaves."""
     made = []
     rank = form.output.ndim
-    for leaf in form.leaves:
+    for leaf in form.wrt:
         array = form.derivatives[leaf.name]
         for index in np.ndindex(array.shape):
             place = f"[{', '.join(map(str, index[:rank]))}]" if rank else ""
             own, size = index[rank:], leaf.symbols.ndim
             variables = tuple(str(leaf.symbols[own[k * size : (k + 1) * size]]) for k in range(order))
-            made.append(Entry(name + place, variables, array[index], values[leaf.name][index], autograd[leaf.name][index]))
+            made.append(Entry(name + place, variables, array[index], float(values[leaf.name][index]), float(autograd[leaf.name][index])))
     return made
 
 
@@ -61,7 +62,8 @@ def pretty(output: str, value: Any, found: list[Entry], *, unicode: bool, width:
     if steps:
         lines.append("")
     for entry, expr in zip(found, exprs, strict=True):
-        lines += drawn(f"d{power(len(entry.variables))} {entry.output} / {' '.join(f'd {v}' for v in entry.variables)}", expr, unicode, width)
+        below = " ".join(f"d {variable}" for variable in entry.variables)
+        lines += drawn(f"d{power(len(entry.variables))} {entry.output} / {below}", expr, unicode, width)
         lines += [f"    = {entry.value:.10g} here{agreement(entry)}", ""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
@@ -71,15 +73,11 @@ def power(order: int) -> str:
 
 
 def agreement(entry: Entry) -> str:
-    if entry.autograd is None:
-        return ""
     return f", autograd {entry.autograd:.10g}" + ("" if agrees(entry) else ": DISAGREES")
 
 
 def agrees(entry: Entry) -> bool:
     """Is autograd's number that of the formula, but for rounding?"""
-    if entry.autograd is None or entry.value is None:
-        return True
     return bool(np.isclose(entry.autograd, entry.value, rtol=1e-5, atol=1e-10, equal_nan=True))
 
 
@@ -115,8 +113,8 @@ def latex(output: str, value: Any, found: list[Entry]) -> str:
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n"
 
 
-GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega".split()
+GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
 )
 
 
@@ -125,7 +123,7 @@ def latex_name(name: str) -> str:
     base, _, index = name.partition("[")
     found = re.fullmatch(r"([A-Za-z]+?)_?(\d*)", base)
     word, number = (found[1], found[2]) if found else (base.replace("_", r"\_"), "")
-    if word.lower() in GREEK:
+    if word.lower() in GREEK.split():
         word = "\\" + word
     elif len(word) > 1 or not word.isascii():
         word = rf"\mathrm{{{word}}}"

@@ -17,18 +17,21 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
 }  # fmt: skip
-FUNCTIONS = (
+MATH_WORDS = (
     "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp expm1 log log1p log2 log10 sqrt cbrt fabs floor ceil pow hypot "
-    "erf erfc gamma lgamma copysign"
-).split()
-MATH: dict[str, Any] = {name: getattr(math, name) for name in FUNCTIONS} | {"pi": math.pi, "e": math.e}
-NUMPY_FUNCTIONS = (
-    "sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp expm1 log log1p log2 log10 sqrt cbrt abs sign floor "
-    "ceil power maximum minimum array pi e"
-).split()
-NUMPY: dict[str, Any] = {name: getattr(np, name) for name in NUMPY_FUNCTIONS}
-C: dict[str, Any] = MATH | {"tgamma": math.gamma, "M_PI": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2), "M_LN2": math.log(2), "M_SQRT1_2": math.sqrt(0.5),
-                            "M_PI_2": math.pi / 2, "M_1_PI": 1 / math.pi, "M_2_SQRTPI": 2 / math.sqrt(math.pi), "M_LN10": math.log(10)}  # fmt: skip
+    "erf erfc gamma lgamma copysign pi e"
+)
+NUMPY_WORDS = (
+    "sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp expm1 log log1p log2 log10 sqrt cbrt abs sign "
+    "floor ceil power maximum minimum array pi e"
+)
+C_CONSTANTS = {
+    "M_PI": math.pi, "M_E": math.e, "M_SQRT2": math.sqrt(2), "M_SQRT1_2": math.sqrt(0.5), "M_LN2": math.log(2), "M_LN10": math.log(10),
+    "M_PI_2": math.pi / 2, "M_PI_4": math.pi / 4, "M_1_PI": 1 / math.pi, "M_2_PI": 2 / math.pi, "M_2_SQRTPI": 2 / math.sqrt(math.pi),
+}  # fmt: skip
+MATH: dict[str, Any] = {name: getattr(math, name) for name in MATH_WORDS.split()}
+NUMPY: dict[str, Any] = {name: getattr(np, name) for name in NUMPY_WORDS.split()}
+C: dict[str, Any] = {**MATH, **C_CONSTANTS, "tgamma": math.gamma}
 
 
 class Unreadable(Exception):
