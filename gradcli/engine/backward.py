@@ -384,9 +384,8 @@ def answer(g: Any, tensor: Tensor, position: int, allow_unused: bool | None, mat
     if allow_unused:
         return None
     raise AutogradError(
-        "One of the differentiated Tensors appears to not have been used in the graph. "
-        "Set allow_unused=True if this is the desired behavior.",
-        hint=f"it is input {position} of the call",
+        f"The differentiated Tensor at index {position} appears to not have been used in the graph. "
+        "Set allow_unused=True if this is the desired behavior."
     )
 
 

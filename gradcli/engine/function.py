@@ -250,7 +250,6 @@ def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str,
     recorded = state.grad and any(asking)
     edges = tuple(a.edge() if isinstance(a, Tensor) and recorded else None for a in args)
     call = _enter(cls, args)
-    versions = [a.version.count if isinstance(a, Tensor) and not a.is_inference else 0 for a in args]
     try:
         with recording(False):
             result = run_forward(cls, context, args, kwargs)
@@ -260,7 +259,7 @@ def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str,
     several = isinstance(result, (tuple, list))
     outputs = _fresh(list(result) if several else [result], args, context)
     if recorded:
-        _attach(cls, context, edges, args, outputs, versions)
+        _attach(cls, context, edges, args, outputs)
     if call is not None:
         call.node = context.node
         _note_outputs(cls, call, args, kwargs, outputs)
@@ -320,7 +319,7 @@ def _fresh(outputs: list[Any], args: tuple[Any, ...], context: Context) -> list[
 
 
 def _attach(
-    cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any], versions: list[int]
+    cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any]
 ) -> None:
     """Give the outputs their common node."""
     for dirty in context.dirty:
@@ -330,7 +329,7 @@ def _attach(
                 "The inputs that are modified inplace must all be outputs of the Function."
             )
         if dirty.requires_grad and dirty.node is None:
-            raise AutogradError("a leaf Variable that requires grad is being used in an in-place operation.")
+            raise AutogradError("a leaf Variable that requires grad has been used in an in-place operation.")
     node = FunctionNode(cls, context, edges, tuple((o.shape, o.dtype) if isinstance(o, Tensor) else ((), None) for o in outputs))
     node.inputs = tuple((a.shape, a.dtype) if isinstance(a, Tensor) else None for a in args)
     for k, out in enumerate(outputs):
@@ -338,8 +337,7 @@ def _attach(
             out.node, out.output_nr, out.requires_grad = node, k, True
             if out.view is not None:
                 out.view = ViewOf(out.view.base, out.view.chain, out.version.count, "custom")
-    for position, arg in enumerate(args):
-        if any(arg is d for d in context.dirty) and arg.version.count == versions[position]:
-            arg.version.bump(arg)
+    for arg in context.dirty:
+        arg.version.bump(arg)
     node.keep(context.to_save, outputs)
     context.node = node

@@ -91,7 +91,7 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         with enable_grad():
             found = shaped(gradients([output], points, [one], outside), argnums)
         value = leave(output, outside)
-        return leave(found, outside), (value, aux) if has_aux else value
+        return leave(found, outside), (value, leave(aux, outside)) if has_aux else value
 
     return derivative
 
@@ -119,7 +119,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         with enable_grad():
             return tuple(leave(g, outside) for g in gradients(outputs, points, weights, outside))
 
-    return (leave(output, outside), pull, aux) if has_aux else (leave(output, outside), pull)
+    return (leave(output, outside), pull, leave(aux, outside)) if has_aux else (leave(output, outside), pull)
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
@@ -131,7 +131,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -
     with enable_grad():
         pushed = push_forward(tuple(outputs), tuple(points), tuple(tangents), outside)
     along = leave(pushed if isinstance(output, (tuple, list)) else pushed[0], outside)
-    return (leave(output, outside), along, aux) if has_aux else (leave(output, outside), along)
+    return (leave(output, outside), along, leave(aux, outside)) if has_aux else (leave(output, outside), along)
 
 
 def jacrev(func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
