@@ -1,17 +1,19 @@
-"""Where operations draw their random numbers: a generator that the engine seeds."""
+"""Where operations draw their random numbers: from the generator that the engine seeds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 
 class Chance:
-    """Holds the generator; a run replaces it by its own, seeded one."""
+    """Holds `source`, which gives the generator to draw from; the engine puts its own, seeded one there."""
 
     def __init__(self) -> None:
-        self.generator = np.random.default_rng(0)
+        generator = np.random.default_rng(0)
+        self.source: Callable[[], np.random.Generator] = lambda: generator
 
 
 chance = Chance()
@@ -19,4 +21,4 @@ chance = Chance()
 
 def drawn(shape: tuple[int, ...]) -> Any:
     """Uniform numbers in [0, 1)."""
-    return chance.generator.uniform(size=shape)
+    return chance.source().uniform(size=shape)
