@@ -61,8 +61,9 @@ def sentence(target: Target, item: InputResult, inputs: Sequence[InputResult]) -
         return f"{name} is wrong"
     terms = [t.record for i in target.inputs for t in i.terms if t.record is not None]
     counts, sums = counts_of([r for record in terms for r in reachable(record, set())])
+    values = [(i.name, np.asarray(i.tensor.value)) for i in target.inputs]
     others = [(f"d {target.output}/d {i.name}", i.symbolic) for i in inputs if i is not item and i.symbolic is not None]
-    return f"{name} {recognise(np.asarray(given, dtype=float), truth, Context(counts, sums, others)).text}"
+    return f"{name} {recognise(np.asarray(given, dtype=float), truth, Context(counts, sums, values, others)).text}"
 
 
 def below(target: Target) -> Iterator[Node]:

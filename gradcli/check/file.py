@@ -20,6 +20,7 @@ from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
 from gradcli.check.point import Point
 from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
+from gradcli.check.subgradient import allow_subgradient
 from gradcli.check.target import Target
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, UsageError
@@ -62,7 +63,8 @@ def read(path: str) -> Source:
 def examine(result: FileResult, tree: Tree, options: CheckOptions) -> None:
     """Fill in what running and judging the file gives."""
     if not tree.module.body:
-        raise UsageError("the file is empty: there is nothing to check", hint="write an expression, e.g. x = tensor(2., requires_grad=True); y = x**2", code="G103")
+        hint = "write an expression, e.g. x = tensor(2., requires_grad=True); y = x**2"
+        raise UsageError("the file is empty: there is nothing to check", hint=hint, code="G103")
     program = Program(tree, options.limits)
     first = Point(program, options)
     run, targets = guarded(first.collect, Tracer(tree.directives.surrogates))
@@ -179,7 +181,9 @@ def explain(result: TargetResult, target: Target, faults: Sequence[Fault], tree:
             result.notes.append(Note("wrong-gradient", sentence(target, item, result.inputs), target.line))
 
 
-def judge_input(target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun, tolerance: Tolerance) -> Judgement:
+def judge_input(
+    target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun, tolerance: Tolerance
+) -> Judgement:
     """The verdicts on one input; differences are sharpened first where they alone speak or seem to contradict."""
     item = target.inputs[position]
     given = item.autograd if item.claimed is None else item.claimed
@@ -196,7 +200,10 @@ def judge_input(target: Target, number: int, position: int, opinion: Opinion, wi
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
 
-    return Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, np.asarray(item.tensor.value)).judge()
+    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, np.asarray(item.tensor.value)).judge()
+    if item.claimed is not None and opinion.kinked:
+        allow_subgradient(judgement, item, witness.budget)
+    return judgement
 
 
 def suspicious(given: np.ndarray, opinion: Opinion) -> np.ndarray:
@@ -213,8 +220,8 @@ def input_result(target: Target, position: int, opinion: Opinion, judgement: Jud
     """The judgement with all the numbers that a report shows."""
     item = target.inputs[position]
     given = np.asarray(item.autograd if item.claimed is None else item.claimed, dtype=float)
-    truth = opinion.symbolic.value if opinion.symbolic is not None else (opinion.difference.value if opinion.difference is not None else None)
-    absolute, relative = errors(given, truth)
+    reference = opinion.symbolic or opinion.difference
+    absolute, relative = errors(given, None if reference is None else reference.value)
     failing = judgement.failing | np.vectorize(options.fails, otypes=[bool])(judgement.verdicts)
     ulps = judgement.ulps
     finite = ulps[np.isfinite(ulps)] if ulps is not None else np.zeros(0)

@@ -153,7 +153,10 @@ class Alone:
             (f"argument {self.places[k][0] + 1}", e) for k, e in enumerate(expected) if k != position and e is not None
         ]  # fmt: skip
         upstream = self.weights[0] if len(self.weights) == 1 else None
-        return Context(counts, sums, others, upstream, lambda weights: self.along(position, weights))
+        values = [(f"argument {p[0] + 1}", np.asarray(i.fixed[0].value)) for p, i in zip(self.places, self.inputs, strict=True) if i.fixed]
+        outputs = [np.asarray(t.record.value) for t in self.terms if t.record is not None]
+        values += [("the output" if len(outputs) == 1 else f"output {k + 1}", v) for k, v in enumerate(outputs)]
+        return Context(counts, sums, values, others, upstream, lambda weights: self.along(position, weights))
 
     def along(self, position: int, weights: np.ndarray) -> np.ndarray | None:
         """The right gradient of one input for another upstream gradient of the only output."""

@@ -118,7 +118,8 @@ class Judge:
 
     def unit(self, truth: np.ndarray) -> np.ndarray:
         """One unit in the last place of the leaf's dtype."""
-        return np.maximum(np.abs(truth) * self.eps, np.maximum(self.tiny * self.eps, 5e-324))
+        unit: np.ndarray = np.maximum(np.abs(truth) * self.eps, np.maximum(self.tiny * self.eps, 5e-324))
+        return unit
 
     # ---- against SymPy
 
@@ -205,7 +206,8 @@ class Judge:
         self.error = np.where(silent, off / allowed, self.error)
         reliable = self.reliable()
         near = silent & (off <= allowed)
-        self.set(near & reliable, "pass")
+        at_kink = bool(self.opinion.kinked) and not self.opinion.kinks_in_functions
+        self.set(near & reliable, "kink" if at_kink else "pass")
         far = silent & ~near
         if far.any():
             elements = np.flatnonzero(far)
@@ -251,7 +253,8 @@ class Judge:
         broken = ~np.isfinite(self.given)
         if not broken.any():
             return
-        exists = np.isfinite(self.symbolic) | (np.isnan(self.symbolic) & np.isfinite(self.slope) & self.reliable() & (self.opinion.symbolic is None))
+        alone = np.isnan(self.symbolic) & (self.opinion.symbolic is None)
+        exists = np.isfinite(self.symbolic) | (alone & np.isfinite(self.slope) & self.reliable())
         self.verdicts[broken] = "nan"
         self.failing[broken & exists] = True
         self.error = np.where(broken, np.inf, self.error)

@@ -34,13 +34,14 @@ class Count(NamedTuple):
 class Context:
     """What else is known where a gradient is wrong.
 
-    `counts` are the numbers that the program divides by, `sums` those of the terms that it adds up, `others` the right
-    gradients of the other arguments by name, `along(weights)` the right gradient for another upstream gradient, and
-    `upstream` the one that was used.
+    `counts` are the numbers that the program divides by, `sums` those of the terms that it adds up, `values` the arrays at
+    hand by name (arguments, results), `others` the right gradients of the other arguments by name, `along(weights)` the
+    right gradient for another upstream gradient, and `upstream` the one that was used.
     """
 
     counts: Sequence[Count] = ()
     sums: Sequence[Count] = ()
+    values: Sequence[tuple[str, np.ndarray]] = ()
     others: Sequence[tuple[str, np.ndarray]] = ()
     upstream: np.ndarray | None = None
     along: Callable[[np.ndarray], np.ndarray | None] | None = None
@@ -62,6 +63,7 @@ def explanations(given: np.ndarray, expected: np.ndarray, context: Context) -> I
     yield swapped(given, context)
     yield from moved(given, expected)
     yield from upstream(given, context)
+    yield from multiplied(given, expected, context)
     yield unmasked(given, expected)
     yield some(given, expected)
     yield shifted(given, expected)
@@ -158,6 +160,35 @@ def moved(given: np.ndarray, expected: np.ndarray) -> Iterator[Pattern | None]:
         yield Pattern("moved", "has the right numbers in the wrong places: an axis or an index is mixed up")
 
 
+def multiplied(given: np.ndarray, expected: np.ndarray, context: Context) -> Iterator[Pattern | None]:
+    """The derivative times something at hand: a factor too much, one missing, one in the place of another."""
+    use = (expected != 0) & np.isfinite(given) & np.isfinite(expected)
+    if use.sum() < 2 or not use.all():
+        return
+    ratio = given / expected
+    known = [(name, np.broadcast_to(v, given.shape)) for name, v in context.values if fits(v, given.shape)]
+    varied = [(name, v) for name, v in known if np.ptp(v) > 0]
+    for name, v in varied:
+        if close(ratio, v):
+            yield Pattern("factor", f"is {name} times the derivative: a division by {name} is missing")
+        if close(ratio * v, np.ones(v.shape)):
+            yield Pattern("factor", f"lacks a factor: times {name} it is the derivative")
+        if close(ratio, -v) or close(ratio * v, -np.ones(v.shape)):
+            yield Pattern("factor", f"has a factor {name} too much or too little, and the wrong sign")
+    for name, v in varied:
+        for other, w in varied:
+            if name != other and close(ratio * w, v):
+                yield Pattern("factor", f"has {name} where {other} belongs, or the inverse")
+
+
+def fits(value: np.ndarray, shape: tuple[int, ...]) -> bool:
+    """Whether an array can stand beside every element of a gradient."""
+    try:
+        return value.dtype.kind == "f" and np.broadcast_shapes(value.shape, shape) == shape
+    except ValueError:
+        return False
+
+
 def upstream(given: np.ndarray, context: Context) -> Iterator[Pattern | None]:
     """The right gradient of another upstream gradient: ignored, or not all of it summed."""
     if context.along is None or context.upstream is None:
@@ -216,7 +247,7 @@ def some(given: np.ndarray, expected: np.ndarray) -> Pattern | None:
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     factor = constant_factor(given[wrong], expected[wrong])
     how = ""
-    if factor is not None:
+    if factor is not None and count > 1:
         how = ", with the wrong sign" if abs(factor + 1) <= CLOSE else f", {number(factor)} times the derivative"
     at = f"at {list(first)}" if count == 1 else f"first at {list(first)}"
     figures = f"{given[first]:.6g} instead of {expected[first]:.6g}"
