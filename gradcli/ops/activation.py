@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import MissingRuleError, ShapeError
-from gradcli.ops.bounds import Clamp
 from gradcli.ops.error import ROOT_TWO_PI, bell, ndtr
-from gradcli.ops.exponential import Softplus, exp, sigmoid
+from gradcli.ops.exponential import exp, sigmoid
 from gradcli.ops.hyperbolic import sech, tanh
+from gradcli.ops.logistic import Softplus
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.rounding import absolute
 from gradcli.ops.where import where
@@ -208,130 +208,6 @@ class GeluTanh(Elementwise):
         return x / (1 + sympy.exp(-2 * sympy.sqrt(2 / sympy.pi) * (x + rational(sympy, self.cubic) * x**3)))
 
 
-class Hardtanh(Clamp):
-    """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
-
-    node = "HardtanhBackward0"
-    min: float = -1.0
-    max: float = 1.0
-
-    def d_x(self, x: Value) -> Value:
-        return (x > self.min) & (x < self.max)
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(), cls(min=-0.3, max=1.2)]
-
-
-class Hardsigmoid(Elementwise):
-    """min(max(x + 3, 0), 6) / 6. Kinks at -3 and 3, where the derivative is 0, as PyTorch."""
-
-    domain = (-5.0, 5.0)
-
-    def decide(self, x: Value) -> Value:
-        """-1 below -3, 1 above 3, 0 between."""
-        return (x > 3) * 1 - (x < -3) * 1
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision > 0, 1.0, np.where(decision < 0, 0.0, (x + 3) / 6))[()]
-
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        return where((x > -3) & (x < 3), g / 6, 0.0)
-
-    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
-        return sympy.Integer(decision > 0) if decision else (x + 3) / 6
-
-    def kinks(self, x: Value) -> Value:
-        return np.abs(x) - 3
-
-
-class Hardswish(Elementwise):
-    """x * hardsigmoid(x). Kinks at -3 and 3, where the derivatives are 0 and 1, those outside, as PyTorch."""
-
-    domain = (-5.0, 5.0)
-
-    def decide(self, x: Value) -> Value:
-        """-1 below -3, 1 above 3, 0 between."""
-        return (x > 3) * 1 - (x < -3) * 1
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision == 0, x * (x + 3) / 6, (decision > 0) * x)[()]
-
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        return where((x > -3) & (x < 3), g * (x / 3 + 0.5), where(x >= 3, g, 0.0))
-
-    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
-        return (x if decision > 0 else sympy.Integer(0)) if decision else x * (x + 3) / 6
-
-    def kinks(self, x: Value) -> Value:
-        return np.abs(x) - 3
-
-
-class Softshrink(Elementwise):
-    """x - lambd above lambd, x + lambd below -lambd, 0 between. Kinks there, where the derivative is 0, as PyTorch."""
-
-    lambd: float = 0.5
-
-    def decide(self, x: Value) -> Value:
-        return (x > self.lambd) * 1 - (x < -self.lambd) * 1
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision == 0, 0.0, np.where(decision > 0, x - self.lambd, x + self.lambd))[()]
-
-    def d_x(self, x: Value) -> Value:
-        return (x > self.lambd) | (x < -self.lambd)
-
-    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
-        return x - decision * rational(sympy, self.lambd) if decision else sympy.Integer(0)
-
-    def kinks(self, x: Value) -> Value:
-        return np.abs(x) - self.lambd
-
-
-class Hardshrink(Elementwise):
-    """x, and 0 within [-lambd, lambd], where it jumps; the derivative is 1 outside, else 0."""
-
-    lambd: float = 0.5
-
-    def decide(self, x: Value) -> Value:
-        return (x > self.lambd) | (x < -self.lambd)
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision, x, x * 0)[()]
-
-    def d_x(self, x: Value) -> Value:
-        return self.decide(x)
-
-    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
-        return x if decision else sympy.Integer(0)
-
-
-class Threshold(Elementwise):
-    """x above `threshold`, else `value`. The derivative is 1 above, else 0."""
-
-    threshold: float
-    value: float
-
-    def decide(self, x: Value) -> Value:
-        return x > self.threshold
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision, x, self.value)[()]
-
-    def d_x(self, x: Value) -> Value:
-        return x > self.threshold
-
-    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
-        return x if decision else rational(sympy, self.value)
-
-    def kinks(self, x: Value) -> Value:
-        return x - self.threshold
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(threshold=0.1, value=0.0), cls(threshold=-0.2, value=3.0)]
-
-
 softplus: Operation = Softplus(threshold=math.inf)
 
 
@@ -340,16 +216,6 @@ def gelu(x: Value, approximate: str = "none") -> Value:
     if approximate not in ("none", "tanh"):
         raise ShapeError("approximate argument must be either none or tanh.")
     return _gelu_tanh(x) if approximate == "tanh" else _gelu(x)
-
-
-def relu6(x: Value) -> Value:
-    """min(max(x, 0), 6). Kinks at 0 and 6, where the derivative is 0, as PyTorch."""
-    return Hardtanh(min=0.0, max=6.0)(x)
-
-
-def hardtanh(x: Value, min_val: float = -1.0, max_val: float = 1.0) -> Value:
-    """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
-    return Hardtanh(min=min_val, max=max_val)(x)
 
 
 def elu(x: Value, alpha: float = 1.0) -> Value:
@@ -391,6 +257,6 @@ _gelu: Operation = Gelu()
 _gelu_tanh: Operation = GeluTanh()
 
 OPERATIONS = (
-    Relu, LeakyRelu, Elu, Celu, Silu, Mish, Gelu, GeluTanh, Hardtanh, Hardsigmoid, Hardswish, Softshrink, Hardshrink, Threshold,
+    Relu, LeakyRelu, Elu, Celu, Silu, Mish, Gelu, GeluTanh,
 )  # fmt: skip
-FUNCTIONS = (gelu, relu6, hardtanh, elu, selu, softsign, tanhshrink, prelu, rrelu)
+FUNCTIONS = (gelu, elu, selu, softsign, tanhshrink, prelu, rrelu)

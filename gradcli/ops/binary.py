@@ -11,7 +11,8 @@ from gradcli.errors import DataError, ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
 from gradcli.ops.bounds import clamp_min
-from gradcli.ops.exponential import Logaddexp, exp, log1p, sigmoid
+from gradcli.ops.exponential import exp, log1p, sigmoid
+from gradcli.ops.logistic import Logaddexp
 from gradcli.ops.loss import REDUCTIONS, Examples, Loss, reduction_of
 from gradcli.ops.operation import Value
 from gradcli.ops.structure import Expand

@@ -40,9 +40,11 @@ from gradcli.ops import (
     gamma,
     gathering,
     gating,
+    hard,
     hyperbolic,
     indexing,
     joining,
+    logistic,
     lookup,
     loss,
     lu,
@@ -65,6 +67,7 @@ from gradcli.ops import (
     quantile,
     rearrange,
     reduction,
+    remainder,
     resampling,
     rounding,
     running,
@@ -83,8 +86,8 @@ from gradcli.ops import (
 from gradcli.ops.operation import Operation
 
 FAMILIES: tuple[Any, ...] = (
-    arithmetic, comparison, structure, where, exponential, trigonometric, hyperbolic, rounding, bounds,
-    combining, error, gamma, bessel, sinc, activation, gating,
+    arithmetic, comparison, structure, where, exponential, logistic, trigonometric, hyperbolic, rounding, remainder, bounds,
+    combining, error, gamma, bessel, sinc, activation, hard, gating,
     matmul, conjugate, softmax, loss, classification,
     affine,
     complex, fourier,

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.ops.arithmetic import Power, log, power, real_number
 from gradcli.ops.complement import one_minus, one_plus
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.operation import Elementwise, Operation, Value
 from gradcli.ops.structure import To
 from gradcli.ops.where import where
 
@@ -175,87 +175,6 @@ class Sigmoid(Elementwise):
         return 1 / (1 + sympy.exp(-x))
 
 
-class LogSigmoid(Elementwise):
-    """log(sigmoid(x)) = -log(1 + e ** -x)."""
-
-    analytic = False
-    name = "logsigmoid"
-    node = "LogSigmoidBackward0"
-
-    def forward(self, x: Value) -> Value:
-        return -np.logaddexp(0.0, -x)
-
-    def d_x(self, x: Value) -> Value:
-        return sigmoid(-x)
-
-    def symbolic(self, sympy: Any, x: Any) -> Any:
-        return -sympy.log(1 + sympy.exp(-x))
-
-
-class Softplus(Elementwise):
-    """log(1 + e ** (beta x)) / beta; x itself where beta x > threshold, as PyTorch, which makes the derivative there exactly 1."""
-
-    analytic = False
-    beta: float = 1.0
-    threshold: float = 20.0
-
-    def decide(self, x: Value) -> Value:
-        return self.beta * x > self.threshold
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision, x, np.logaddexp(0.0, x * self.beta) / self.beta)[()]
-
-    def d_x(self, x: Value) -> Value:
-        scaled = x * self.beta
-        return where(scaled > self.threshold, 1.0, sigmoid(scaled))
-
-    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
-        beta = rational(sympy, self.beta)
-        return x if decision else sympy.log(1 + sympy.exp(beta * x)) / beta
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(), cls(beta=2.5, threshold=1.0), cls(beta=0.5)]
-
-
-class Logaddexp(Elementwise):
-    """log(e ** x + e ** y), finite where the exponentials overflow."""
-
-    analytic = False
-    keeps_all = True
-
-    def forward(self, x: Value, y: Value) -> Value:
-        return np.logaddexp(x, y)
-
-    def d_x(self, x: Value, y: Value) -> Value:
-        return share(x, y, exp)
-
-    def d_y(self, x: Value, y: Value) -> Value:
-        return share(y, x, exp)
-
-    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
-        return sympy.log(sympy.exp(x) + sympy.exp(y))
-
-
-class Logaddexp2(Elementwise):
-    """log2(2 ** x + 2 ** y), finite where the powers overflow."""
-
-    analytic = False
-    keeps_all = True
-
-    def forward(self, x: Value, y: Value) -> Value:
-        return np.logaddexp2(x, y)
-
-    def d_x(self, x: Value, y: Value) -> Value:
-        return share(x, y, exp2)
-
-    def d_y(self, x: Value, y: Value) -> Value:
-        return share(y, x, exp2)
-
-    def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
-        return sympy.log(sympy.Integer(2) ** x + sympy.Integer(2) ** y) / sympy.log(2)
-
-
 class Xlogy(Elementwise):
     """x * log(y), and 0 where x = 0 unless y is NaN. Domain y > 0; the derivative in x at x = 0 is 0 for y <= 0, as PyTorch."""
 
@@ -313,52 +232,6 @@ class Entr(Elementwise):
         return -x * sympy.log(x)
 
 
-class Logit(Elementwise):
-    """log(x / (1 - x)); with `eps`, x is first clamped to [eps, 1 - eps] and the derivative outside is 0. Domain 0 <= x <= 1, NaN outside.
-
-    Computed as a difference of logarithms near the ends and by log1p near 1/2, where the two cancel.
-    """
-
-    eps: float | None = None
-    domain = (0.05, 0.95)
-
-    def decide(self, x: Value) -> Value:
-        """-1 below the clamped range, 1 above, 0 inside."""
-        low, high = self.bounds()
-        return (x > high) * 1 - (x < low) * 1
-
-    def bounds(self) -> tuple[float, float]:
-        return (-np.inf, np.inf) if self.eps is None else (self.eps, 1 - self.eps)
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        if self.eps is not None:
-            low, high = self.bounds()
-            x = np.where(decision > 0, high, np.where(decision < 0, low, x))
-        middle = (x > 0.25) & (x < 0.75)
-        near = np.where(middle, x, 0.5)
-        return np.where(middle, np.log1p((2 * near - 1) / (1 - near)), np.log(x) - np.log1p(-x))[()]
-
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        if self.eps is None:
-            return g / where((x < 0) | (x > 1), np.nan, x * (1 - x))
-        low, high = self.bounds()
-        inside = (x >= low) & (x <= high)
-        return where(inside, g / where(inside, x * (1 - x), 1.0), 0.0)
-
-    def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
-        if decision:
-            x = rational(sympy, self.bounds()[decision > 0])
-        return sympy.log(x / (1 - x))
-
-    def kinks(self, x: Value) -> Value | None:
-        low, high = self.bounds()
-        return None if self.eps is None else np.minimum(np.abs(x - low), np.abs(x - high))
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(), cls(eps=0.3)]
-
-
 class Ldexp(Elementwise):
     """x * 2 ** y."""
 
@@ -382,12 +255,6 @@ sqrt: Operation = Sqrt()
 sigmoid: Operation = Sigmoid()
 
 
-def share(x: Value, y: Value, grow: Operation) -> Value:
-    """grow(x) / (grow(x) + grow(y)), 1/2 where both are infinite alike."""
-    alike = (x == y) & ((x == np.inf) | (x == -np.inf))
-    return 1 / (1 + grow(where(alike, 0.0, y - x)))
-
-
 def square(x: Value) -> Value:
     """x ** 2."""
     return Power(exponent=2)(x)
@@ -406,11 +273,10 @@ def widen(x: Value) -> Value:
 
 
 OPERATIONS = (
-    Exp, Exp2, Expm1, Log1p, Log2, Log10, Sqrt, Rsqrt, Cbrt, Sigmoid, LogSigmoid, Softplus, Logaddexp, Logaddexp2, Xlogy, Xlog1py, Entr,
-    Logit, Ldexp,
+    Exp, Exp2, Expm1, Log1p, Log2, Log10, Sqrt, Rsqrt, Cbrt, Sigmoid, Xlogy, Xlog1py, Entr, Ldexp,
 )  # fmt: skip
 FUNCTIONS = (square, float_power)
 SPELLINGS = {
     "expit": "sigmoid", "special.expit": "sigmoid", "special.expm1": "expm1", "special.exp2": "exp2", "special.log1p": "log1p",
-    "special.logit": "logit", "special.xlogy": "xlogy", "special.xlog1py": "xlog1py", "special.entr": "entr",
+    "special.xlogy": "xlogy", "special.xlog1py": "xlog1py", "special.entr": "entr",
 }  # fmt: skip

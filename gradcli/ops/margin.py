@@ -12,8 +12,9 @@ from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
 from gradcli.ops.bounds import clamp_min, minimum
 from gradcli.ops.distance import pairwise_distance
-from gradcli.ops.exponential import Logaddexp, LogSigmoid, Xlogy, exp, sqrt
+from gradcli.ops.exponential import Xlogy, exp, sqrt
 from gradcli.ops.gathering import gather
+from gradcli.ops.logistic import Logaddexp, LogSigmoid
 from gradcli.ops.loss import alike, reduced, reduction_of
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import clone, unsqueeze

@@ -1,15 +1,14 @@
-"""Absolute value, signs, rounding and remainders: what jumps or bends at isolated points."""
+"""Absolute value, signs and rounding: what jumps or bends at isolated points."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from gradcli.errors import AutogradError, ShapeError
-from gradcli.ops.arithmetic import div, real_number
+from gradcli.errors import AutogradError
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Predicate, Value, rational
+from gradcli.ops.operation import Elementwise, Operation, Predicate, Value
 from gradcli.ops.where import where
 
 
@@ -171,157 +170,6 @@ class Sgn(Elementwise):
         return decision
 
 
-class Quotient(Elementwise, abstract=True):
-    """A rounded quotient: constant between jumps."""
-
-    domain = ((-3.0, 3.0), (0.4, 1.5))
-
-    def quotient(self, x: Value, y: Value) -> Value:
-        raise NotImplementedError
-
-    def forward(self, x: Value, y: Value) -> Value:
-        return self.quotient(x, y)
-
-    def decide(self, x: Value, y: Value) -> Value:
-        return self.quotient(x, y)
-
-    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
-        return held(decision, x, y)
-
-    def symbolic(self, sympy: Any, x: Any, y: Any, decision: Any) -> Any:
-        return decision
-
-
-class FloorDivide(Quotient):
-    """x // y, rounded down. PyTorch has no derivative for it."""
-
-    node = "NotImplemented"
-
-    def quotient(self, x: Value, y: Value) -> Value:
-        return np.floor_divide(x, y)
-
-    def vjp_x(self, g: Value) -> Value:
-        raise AutogradError("derivative for aten::floor_divide is not implemented", hint="div(x, y, rounding_mode='floor') has one: 0")
-
-    vjp_y = vjp_x
-
-
-class DivRounded(Quotient):
-    """x / y rounded down ("floor") or towards 0 ("trunc"). The derivative is 0."""
-
-    name = "div"
-    node = "DivBackward2"
-    rounding_mode: str
-
-    def quotient(self, x: Value, y: Value) -> Value:
-        return np.floor_divide(x, y) if self.rounding_mode == "floor" else np.trunc(np.true_divide(x, y))
-
-    def d_x(self, y: Value) -> Value:
-        return False
-
-    def d_y(self, x: Value, y: Value) -> Value:
-        return False
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(rounding_mode="floor"), cls(rounding_mode="trunc")]
-
-
-class FmodQuotient(Quotient):
-    """The whole number q for which fmod(x, y) = x - q y; trunc(x / y) may be off by one where x / y rounds to a whole number."""
-
-    name = "fmod_quotient"
-
-    def quotient(self, x: Value, y: Value) -> Value:
-        return np.rint((x - np.fmod(x, y)) / y)
-
-    def d_x(self) -> Value:
-        return False
-
-    d_y = d_x
-
-
-class RemainderQuotient(FmodQuotient):
-    """The whole number q for which remainder(x, y) = x - q y."""
-
-    name = "remainder_quotient"
-
-    def quotient(self, x: Value, y: Value) -> Value:
-        return np.rint((x - np.remainder(x, y)) / y)
-
-
-class FmodTensor(Elementwise):
-    """x - y trunc(x / y): the remainder with the sign of x. Derivatives 1 and -trunc(x / y), also at the jumps."""
-
-    name = "fmod"
-    node = "FmodBackward1"
-    domain = ((-3.0, 3.0), (0.4, 1.5))
-    divider: ClassVar[Operation] = FmodQuotient()
-
-    def forward(self, x: Value, y: Value) -> Value:
-        return np.fmod(x, y)
-
-    def decide(self, x: Value, y: Value) -> Value:
-        return self.divider.forward(x, y)
-
-    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
-        return x - decision * y
-
-    def vjp_x(self, g: Value) -> Value:
-        return g
-
-    def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
-        return -g * self.divider(x, y)
-
-    def symbolic(self, sympy: Any, x: Any, y: Any, decision: Any) -> Any:
-        return x - decision * y
-
-
-class RemainderTensor(FmodTensor):
-    """x - y floor(x / y), Python's %: the remainder with the sign of y. Derivatives 1 and -floor(x / y), also at the jumps."""
-
-    name = "remainder"
-    node = "RemainderBackward1"
-    divider: ClassVar[Operation] = RemainderQuotient()
-
-    def forward(self, x: Value, y: Value) -> Value:
-        return np.remainder(x, y)
-
-
-class Fmod(Elementwise):
-    """fmod(x, other) for a number `other`."""
-
-    node = "FmodBackward0"
-    other: float = 1.0
-    pair: ClassVar[Operation] = FmodTensor()
-
-    def forward(self, x: Value) -> Value:
-        return self.pair.forward(x, self.other)
-
-    def decide(self, x: Value) -> Value:
-        return self.pair.decide(x, self.other)
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return x - decision * self.other
-
-    def vjp_x(self, g: Value) -> Value:
-        return g
-
-    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
-        return x - decision * rational(sympy, self.other)
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(other=0.4), cls(other=-0.7)]
-
-
-class Remainder(Fmod):
-    """x % other for a number `other`."""
-
-    node = "RemainderBackward0"
-    pair: ClassVar[Operation] = RemainderTensor()
-
-
 class Heaviside(Elementwise):
     """0 below 0, 1 above, `values` at 0. PyTorch has no derivative for it."""
 
@@ -400,39 +248,8 @@ class NanToNum(Elementwise):
         return [cls(), cls(nan=1.5, posinf=2.0, neginf=-2.0)]
 
 
-class RemainderOf(Elementwise):
-    """other % x for a number `other`. PyTorch has no derivative for it."""
-
-    name = "remainder"
-    node = "NotImplemented"
-    other: float = 1.0
-    domain = (0.4, 1.5)
-
-    def forward(self, x: Value) -> Value:
-        return np.remainder(self.other, x)
-
-    def decide(self, x: Value) -> Value:
-        return np.floor_divide(self.other, x)
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return self.other - decision * x
-
-    def vjp_x(self, g: Value) -> Value:
-        raise AutogradError("derivative for aten::remainder is not implemented", hint="make the number a tensor: torch.tensor(5.) % x")
-
-    def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
-        return rational(sympy, self.other) - decision * x
-
-    @classmethod
-    def variants(cls) -> list[Operation]:
-        return [cls(other=5.0)]
-
-
 absolute: Operation = Abs()
 sgn: Operation = Sgn()
-_floor_divide: Operation = FloorDivide()
-_fmod: Operation = FmodTensor()
-_remainder: Operation = RemainderTensor()
 
 
 def round_(x: Value, decimals: int = 0) -> Value:
@@ -440,30 +257,6 @@ def round_(x: Value, decimals: int = 0) -> Value:
     return Round(decimals=decimals)(x)
 
 
-def fmod(x: Value, other: Value) -> Value:
-    """The remainder of x / other with the sign of x."""
-    return Fmod(other=other)(x) if real_number(other) else _fmod(x, other)
-
-
-def remainder(x: Value, other: Value) -> Value:
-    """The remainder of x / other with the sign of other: x % other."""
-    if real_number(x) and not real_number(other):
-        return RemainderOf(other=x)(other)
-    return Remainder(other=other)(x) if real_number(other) else _remainder(x, other)
-
-
-def div_(x: Value, other: Value, *, rounding_mode: str | None = None) -> Value:
-    """x / other; rounded down with rounding_mode "floor", towards 0 with "trunc"."""
-    if rounding_mode is None:
-        return div(x, other)
-    if rounding_mode not in ("floor", "trunc"):
-        raise ShapeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
-    return DivRounded(rounding_mode=rounding_mode)(x, other)
-
-
-OPERATIONS = (
-    Sign, Signbit, Isposinf, Isneginf, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, FloorDivide, DivRounded, FmodTensor, RemainderTensor,
-    Fmod, Remainder, RemainderOf, Heaviside, Copysign, NanToNum,
-)  # fmt: skip
-FUNCTIONS = (round_, fmod, remainder, div_)
-SPELLINGS = {"absolute": "abs", "fix": "trunc", "divide": div_, "true_divide": div_, "special.round": round_}
+OPERATIONS = (Sign, Signbit, Isposinf, Isneginf, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, Heaviside, Copysign, NanToNum)
+FUNCTIONS = (round_,)
+SPELLINGS = {"absolute": "abs", "fix": "trunc", "special.round": round_}
