@@ -16,9 +16,10 @@ from gradcli.commands.grad import grad
 from gradcli.commands.graph import graph
 from gradcli.commands.output import say
 from gradcli.commands.run import run
+from gradcli.commands.trace import trace
 from gradcli.errors import ExitStatus, UsageError
 
-COMMANDS = (check, grad, backward, run, graph, derive)
+COMMANDS = (check, grad, backward, run, graph, trace, derive)
 
 # Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
 app = typer.Typer(
