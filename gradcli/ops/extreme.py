@@ -67,6 +67,10 @@ class MaxAll(Amax):
 
     node = "MaxBackward1"
 
+    def decide(self, x: Value) -> Any:
+        top = self.pick(x, True)
+        return np.asarray((x == top) | ((x != x) & (top != top)), dtype=bool)
+
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         ties = (x == out) | ((x != x) & (out != out))
         return where(ties, g / To(dtype=g.dtype)(Sum()(ties)), 0.0)
