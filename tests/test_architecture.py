@@ -50,4 +50,5 @@ def test_a_module_imports_only_from_its_own_floor_and_from_those_below(path: Pat
 
 
 def test_there_is_a_room_for_every_module() -> None:
-    assert {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if not path.name.startswith("_")} - {"py.typed"} <= {*FLOORS, "testing", "pytest_plugin"}
+    rooms = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if not path.name.startswith("_")}
+    assert rooms - {"py.typed"} <= {*FLOORS, "testing", "pytest_plugin"}

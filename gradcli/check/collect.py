@@ -211,7 +211,8 @@ def variable(run: Run, name: str, option: str) -> Tensor:
     value = run.scope.get(name)
     if value is None:
         tensors = [n for n, v in run.scope.items() if isinstance(v, Tensor)]
-        raise UsageError(f"{option} {name}: the file binds no variable of that name", hint=did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}", code="G104")
+        hint = did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}"
+        raise UsageError(f"{option} {name}: the file binds no variable of that name", hint=hint, code="G104")
     if not isinstance(value, Tensor):
         raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G104")
     return value

@@ -20,6 +20,7 @@ from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
 from gradcli.check.point import Point
 from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
+from gradcli.check.second import second_faults
 from gradcli.check.subgradient import allow_subgradient
 from gradcli.check.target import Target
 from gradcli.engine.trace import Tracer
@@ -29,6 +30,7 @@ from gradcli.interpreter.program import Program, Run
 from gradcli.references.scalar import DIGITS, lift, lowered
 from gradcli.syntax.parser import Tree, parse
 from gradcli.syntax.source import Source
+
 
 def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult:
     """Everything that a check finds in one file; a mistake of its author is in the result, never raised.
@@ -83,7 +85,8 @@ def judge_point(result: FileResult, point: Point, run: Run, targets: list[Target
     options, tracer = point.options, run.tracer
     assert tracer is not None
     with collecting.judging(run):
-        functions, faults = check_functions(tracer, options.symbolic_budget, options.seed)
+        again = second_faults if "create_graph" in tree.source.text or any(t.order > 1 for t in targets) else None
+        functions, faults = check_functions(tracer, options.symbolic_budget, options.seed, again)
         result.functions += functions
         exact = Rerun(point)
         result.targets += [judge_target(t, k, exact, tracer, faults, tree, options) for k, t in enumerate(targets)]
@@ -162,7 +165,7 @@ def judge_target(
     worst = max(((rank(i.status, bool(i.failing.any())), i.status) for i in inputs), default=(0.0, "pass"))[1]
     notes = [*target.notes, *gather_notes(target, judgements, opinions, tracer)]
     result = TargetResult(
-        target.output, target.line, target.value.shape, target.value, target.grad_outputs, target.order, worst,  # type: ignore[arg-type]
+        target.output, target.line, target.value.shape, target.value, target.grad_outputs, target.order, worst,
         any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes,
     )  # fmt: skip
     if worst == "fail":

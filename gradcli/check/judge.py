@@ -166,13 +166,13 @@ class Judge:
     def confirm(self, doubtful: np.ndarray) -> np.ndarray:
         """Whether differences at 50 digits side with SymPy; where they side with autograd, SymPy's form is to blame."""
         elements = np.flatnonzero(doubtful)
-        answer = np.full(self.given.size, np.nan)
-        answer[elements] = self.arbiter(elements)
-        answer = answer.reshape(self.given.shape)
+        flat = np.full(self.given.size, np.nan)
+        flat[elements] = self.arbiter(elements)
+        answer = flat.reshape(self.given.shape)
         against = np.abs(answer - self.given) < 1e-3 * np.abs(answer - self.symbolic)
         if (doubtful & against).any():
             self.notes.append(("unreliable-symbolic", "differences at 50 digits agree with autograd, not with the symbolic derivative"))
-        return ~against
+        return np.asarray(~against)
 
     def kinks(self, spoken: np.ndarray) -> None:
         """Elements whose derivative is another one beyond a switch that lies exactly at the point.
@@ -211,9 +211,9 @@ class Judge:
         far = silent & ~near
         if far.any():
             elements = np.flatnonzero(far)
-            answer = np.full(self.given.size, np.nan)
-            answer[elements] = self.arbiter(elements)
-            answer = answer.reshape(self.given.shape)
+            flat = np.full(self.given.size, np.nan)
+            flat[elements] = self.arbiter(elements)
+            answer = flat.reshape(self.given.shape)
             agrees = np.abs(answer - self.given) <= 1e-9 * np.abs(answer) + self.tiny
             self.set(far & agrees, "pass")
             self.set(far & ~agrees & (reliable | np.isfinite(answer)), "fail")

@@ -33,7 +33,8 @@ def forward_origin(records: Sequence[Record]) -> Note | None:
         if all(finite(v) for v in values if isinstance(v, (np.ndarray, np.generic, float))):
             word = "NaN" if np.isnan(np.asarray(record.value, dtype=float)).any() else "infinity"
             place = int(np.flatnonzero(~np.isfinite(np.asarray(record.value, dtype=float)))[0])
-            argument = ", ".join(f"{float(np.broadcast_to(v, np.shape(record.value)).reshape(-1)[place]):.6g}" for v in values if elementlike(v, record))
+            columns = [np.broadcast_to(v, np.shape(record.value)).reshape(-1) for v in values if elementlike(v, record)]
+            argument = ", ".join(f"{float(column[place]):.6g}" for column in columns)
             of = f" of {argument}" if argument else ""
             return Note("nan-source", f"forward: {record.op.name}{of} gives {word}", line)
     return None
@@ -44,7 +45,7 @@ def elementlike(value: Any, record: Record) -> bool:
     if not isinstance(value, (np.ndarray, np.generic, float, int)):
         return False
     try:
-        return np.broadcast_shapes(np.shape(value), np.shape(record.value)) == np.shape(record.value)
+        return bool(np.broadcast_shapes(np.shape(value), np.shape(record.value)) == np.shape(record.value))
     except ValueError:
         return False
 
@@ -72,12 +73,12 @@ def first_broken(seeds: Sequence[tuple[Tensor, Any]]) -> tuple[Node, str] | None
                 continue
             sound = all(g is None or finite(g) for g in grads)
             for index, g in placed(node, node.backward(grads, sweep)):
-                edge = node.edges[index]
-                if edge is None or g is None:
+                below = node.edges[index]
+                if below is None or g is None:
                     continue
                 if sound and not finite(g):
                     return node, "NaN" if np.isnan(np.asarray(getattr(g, "value", g))).any() else "infinity"
-                sweep.arrive(edge, g)
+                sweep.arrive(below, g)
     return None
 
 

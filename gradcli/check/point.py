@@ -54,9 +54,8 @@ class Point:
         """Options that bring a check back to this point."""
         words = [f"--seed {self.options.seed}"]
         if self.moves:
-            for item in target.inputs:
-                if np.size(item.tensor.value) <= PASTED and item.name.isidentifier():
-                    words.append(f"--set '{item.name}={np.asarray(item.tensor.value).tolist()}'")
+            short = [item for item in target.inputs if np.size(item.tensor.value) <= PASTED and item.name.isidentifier()]
+            words += [f"--set '{item.name}={np.asarray(item.tensor.value).tolist()}'" for item in short]
         return " ".join(words)
 
 

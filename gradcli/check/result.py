@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gradcli.errors import GradcliError, Span
+from gradcli.errors import GradcliError
 
 Verdict = Literal["pass", "kink", "unstable", "nan", "unchecked", "fail"]
 Status = Literal["pass", "kink", "unstable", "nan", "unchecked", "fail", "error"]
@@ -136,8 +136,3 @@ class CheckResult:
     files: list[FileResult]
     seed: int = 0
     version: str = ""
-
-
-__all__ = [
-    "AssertResult", "Blame", "CheckResult", "FileResult", "FunctionResult", "InputResult", "Note", "Span", "Status", "TargetResult", "Verdict",
-]  # fmt: skip

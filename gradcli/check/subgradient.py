@@ -7,20 +7,15 @@ and (0, 1) of its neighbours in each element, but not on the line from the one t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import mpmath
 import numpy as np
 
+from gradcli.check.beside import beside
 from gradcli.check.judge import Judgement
 from gradcli.check.target import Input
-from gradcli.engine.trace import Record
-from gradcli.references.derived import apply
 from gradcli.references.difference import as_float, scales
 from gradcli.references.estimate import NoAnswer
-from gradcli.references.path import Path
-from gradcli.references.scalar import DIGITS, BudgetExceeded, Scalar, Tape, lift, lowered, number
-from gradcli.references.symbolic import rounded, total
+from gradcli.references.scalar import to_float
 
 DIRECTIONS = 12
 """Directions in which a kink is left, each to both sides."""
@@ -46,21 +41,7 @@ class Neighbours:
     def flat(self, direction: np.ndarray) -> np.ndarray:
         parts = np.split(direction, self.cuts)
         moves = [p.reshape(i.shape) * STEP * scales(point(i)) for p, i in zip(parts, self.inputs, strict=True)]
-        return np.concatenate([g.reshape(-1) for g in self.gradient(moves)])
-
-    def gradient(self, moves: list[np.ndarray]) -> list[np.ndarray]:
-        """The gradient by each input after moving all of them. Raises NoAnswer."""
-        found = [np.zeros(i.shape) for i in self.inputs]
-        terms = {id(t): t for i in self.inputs for t in i.terms}
-        for term in terms.values():
-            records = [i.records(term) for i in self.inputs]
-            used = [k for k, r in enumerate(records) if r]
-            if term.record is None or not used:
-                continue
-            parts = beside(Path(term.record, [records[k] for k in used]), [moves[k] for k in used], term.weights, self.budget)
-            for k, part in zip(used, parts, strict=True):
-                found[k] = found[k] + part
-        return found
+        return np.concatenate([to_floats(g) for g in beside(self.inputs, moves, self.budget)])
 
     def allow(self, given: Sequence[np.ndarray]) -> bool:
         """Whether a whole gradient lies in the hull of the neighbours, as far as every element and every direction can tell."""
@@ -79,35 +60,13 @@ class Neighbours:
         return True
 
 
+def to_floats(numbers: np.ndarray) -> np.ndarray:
+    return np.array([to_float(v) for v in numbers.flat])
+
+
 def point(item: Input) -> np.ndarray:
     records = next((r for r in (item.records(t) for t in item.terms) if r), [])
     return np.asarray(as_float(records[-1].value)) if records else np.zeros(item.shape)
-
-
-def beside(path: Path, moves: Sequence[np.ndarray], weights: np.ndarray | None, budget: int) -> list[np.ndarray]:
-    """The weighted gradient by each input of the path at a moved point, every switch decided anew. Raises NoAnswer."""
-    if weights is None:
-        raise NoAnswer("a Jacobian has no one gradient")
-    tape = Tape(budget)
-    with mpmath.workdps(DIGITS):
-        variables = [[lift(as_float(r.value) + move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
-        try:
-            output = np.asarray(path.replay(variables, anew, as_float), dtype=object)
-        except BudgetExceeded:
-            raise NoAnswer(f"more than {budget} scalar operations") from None
-        pairs = zip(output.flat, np.asarray(weights).flat, strict=True)
-        seeds = [(s.place, number(w)) for s, w in pairs if type(s) is Scalar and s.place >= 0]
-        adjoint, _ = tape.sweep(seeds)
-        return [rounded(total(v, adjoint), np.shape(records[0].value)) for v, records in zip(variables, path.inputs, strict=True)]
-
-
-def anew(record: Record, args: list[Any]) -> Any:
-    """One operation with the decision that its arguments call for."""
-    op = record.op
-    assert op is not None
-    if getattr(op, "no_exact", None):
-        raise NoAnswer(f"{op.name} cannot be moved")
-    return apply(op, tuple(args), op.decide(*map(lowered, args)) if op.decides else None)
 
 
 def allow_subgradient(judgement: Judgement, item: Input, budget: int) -> None:

@@ -127,7 +127,8 @@ def make(
     if weights is None and output.ndim and too_large(output, tensors):
         weights = (rng or np.random.default_rng(0)).uniform(0.5, 1.5, output.shape)
         given = weights
-        notes.append(Note("random-grad-outputs", f"the Jacobian of {output.shape} is too large: checked along one random grad_outputs", line))
+        text = f"the Jacobian of {output.shape} is too large: checked along one random grad_outputs"
+        notes.append(Note("random-grad-outputs", text, line))
     found = gradient(output, tensors, weights)
     record = output.record()
     seed = np.ones(()) if weights is None and output.ndim == 0 else weights
@@ -161,7 +162,8 @@ def from_pass(record: PassRecord, label: Any) -> Target | None:
     tensor, _, value, weight = record.outputs[0]
     name = label(tensor)[0]
     plain = np.ndim(value) == 0 and weight == 1
-    return Target(name, line, np.asarray(value), None if plain else np.asarray(weight), 1, inputs, [(o[0], np.asarray(o[3])) for o in record.outputs])
+    given = None if plain else np.asarray(weight)
+    return Target(name, line, np.asarray(value), given, 1, inputs, [(o[0], np.asarray(o[3])) for o in record.outputs])
 
 
 def pass_terms(record: PassRecord) -> list[Term]:

@@ -44,7 +44,7 @@ RAW = frozenset(
 class Step(NamedTuple):
     """One rule to run in a backward pass: for which input, which function, which kept values it takes."""
 
-    index: int
+    place: int
     rule: Callable[..., Any]
     positions: tuple[int, ...]
     local: bool
@@ -186,7 +186,7 @@ class Operation:
 
     def forward(self, *args: Value) -> Any:
         """The result from plain numpy values; with one further leading axis see `batch`."""
-        return self.branch(*args, decision=self.decide(*args))  # type: ignore[call-arg]
+        return self.branch(*args, decision=self.decide(*args))
 
     def decide(self, *args: Value) -> Any:
         """The decision taken at these values (masks, indices, signs), which a reference can pin."""

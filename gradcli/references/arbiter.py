@@ -30,7 +30,7 @@ def arbitrate(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> n
     width = np.size(path.inputs[0][0].value)
     with mpmath.workdps(DIGITS):
         for k, element in enumerate(elements[:MOST].tolist()):
-            row, column = (None, element) if weights is not None else divmod(element, width)
+            row, column = (0, element) if weights is not None else divmod(element, width)
             try:
                 plus, minus, step = (*(evaluate(path, column, sign) for sign in (1, -1)), width_of(path, column))
             except (NoAnswer, ArithmeticError, ValueError, TypeError):

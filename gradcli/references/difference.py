@@ -6,7 +6,6 @@ All perturbed points of a chunk are evaluated in one pass, along a leading axis.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -43,7 +42,7 @@ class Program(NamedTuple):
 
     @property
     def point(self) -> np.ndarray:
-        return as_float(self.path.inputs[0][-1].value)
+        return np.asarray(as_float(self.path.inputs[0][-1].value))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -244,4 +243,4 @@ def distance(gap: np.ndarray, last: np.ndarray | None, factor: float, noise: np.
 
 def work(path: Path) -> int:
     """Elements that a full pass over this input would compute."""
-    return math.prod(np.shape(path.inputs[0][0].value)) * sum(np.size(r.value) for r in path.steps)
+    return int(np.size(path.inputs[0][0].value)) * sum(int(np.size(r.value)) for r in path.steps)

@@ -90,7 +90,8 @@ class Exact:
     def sweep(self, weights: np.ndarray) -> list[tuple[list[Any], list[Any]]]:
         """d(sum(weights * output)) by each input, and the same sum with every term made positive."""
         with mpmath.workdps(self.digits):
-            seeds = [(s.place, number(w)) for s, w in zip(self.output.flat, np.asarray(weights).flat) if type(s) is Scalar and s.place >= 0 and w != 0]
+            pairs = zip(self.output.flat, np.asarray(weights).flat)
+            seeds = [(s.place, number(w)) for s, w in pairs if type(s) is Scalar and s.place >= 0 and w != 0]
             adjoint, gross = self.tape.sweep(seeds)
             self.live |= {k for k, (_, out) in enumerate(self.suspects) if any(selected(part, adjoint) for part in parts(out))}
             return [(total(variables, adjoint), total(variables, gross)) for variables in self.variables]

@@ -1,0 +1,88 @@
+"""The exact gradient at another point than the one that the program ran at: at 50 digits, by SymPy's derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from gradcli.check.target import Input
+from gradcli.engine.trace import Record
+from gradcli.references.derived import apply
+from gradcli.references.difference import as_float
+from gradcli.references.estimate import NoAnswer
+from gradcli.references.path import Path
+from gradcli.references.scalar import DIGITS, ZERO, BudgetExceeded, Scalar, Tape, lift, lowered, number
+from gradcli.references.symbolic import total
+
+Step = Callable[[Record, list[Any]], Any]
+NUDGE = 20
+"""Second derivatives are differences of exact gradients over steps of 10**-NUDGE: they keep as many digits."""
+
+
+def anew(record: Record, args: list[Any]) -> Any:
+    """One operation with the decision that its arguments call for."""
+    op = followed(record)
+    return apply(op, tuple(args), op.decide(*map(lowered, args)) if op.decides else None)
+
+
+def pinned(record: Record, args: list[Any]) -> Any:
+    """One operation with the decision of the base run."""
+    return apply(followed(record), tuple(args), record.decision)
+
+
+def followed(record: Record) -> Any:
+    if getattr(record.op, "no_exact", None):
+        raise NoAnswer("an operation has no exact form")
+    return record.op
+
+
+def beside(inputs: Sequence[Input], moves: Sequence[np.ndarray], budget: int, step: Step = anew) -> list[np.ndarray]:
+    """The gradient by each input (high-precision numbers) after moving all of them. Raises NoAnswer."""
+    found = [np.full(i.shape, ZERO, dtype=object) for i in inputs]
+    terms = {id(t): t for i in inputs for t in i.terms}
+    for term in terms.values():
+        records = [i.records(term) for i in inputs]
+        used = [k for k, r in enumerate(records) if r]
+        if term.record is None or not used:
+            continue
+        if term.weights is None:
+            raise NoAnswer("a Jacobian has no one gradient")
+        parts = swept(Path(term.record, [records[k] for k in used]), [moves[k] for k in used], term.weights, budget, step)
+        for k, part in zip(used, parts, strict=True):
+            found[k] = found[k] + part
+    return found
+
+
+def swept(path: Path, moves: Sequence[np.ndarray], weights: np.ndarray, budget: int, step: Step) -> list[np.ndarray]:
+    """The weighted gradient of one path at a moved point."""
+    tape = Tape(budget)
+    with mpmath.workdps(DIGITS):
+        variables = [[lift(as_float(r.value) + move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
+        try:
+            output = np.asarray(path.replay(variables, step, as_float), dtype=object)
+        except BudgetExceeded:
+            raise NoAnswer(f"more than {budget} scalar operations") from None
+        pairs = zip(output.flat, np.asarray(weights).flat, strict=True)
+        seeds = [(s.place, number(w)) for s, w in pairs if type(s) is Scalar and s.place >= 0]
+        adjoint, _ = tape.sweep(seeds)
+        return [shaped(total(v, adjoint), np.shape(records[0].value)) for v, records in zip(variables, path.inputs, strict=True)]
+
+
+def shaped(numbers: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    out = np.empty(len(numbers), dtype=object)
+    out[:] = numbers
+    return out.reshape(shape)
+
+
+def curvature(inputs: Sequence[Input], direction: Sequence[np.ndarray], budget: int) -> list[np.ndarray]:
+    """The derivative of the exact gradient along a direction, by each input: second derivatives, exact to float64. Raises NoAnswer."""
+    with mpmath.workdps(DIGITS):
+        h = mpmath.mpf(10) ** -NUDGE
+        sides = []
+        for sign in (1, -1):
+            moves = [shaped([number(d) * h * sign for d in np.reshape(v, -1)], np.shape(v)) for v in direction]
+            sides.append(beside(inputs, moves, budget, pinned))
+        return [np.array(((a - b) / (2 * h)).astype(float)) for a, b in zip(*sides, strict=True)]
