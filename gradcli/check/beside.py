@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import mpmath
 import numpy as np
 
-from gradcli.check.target import Input
+from gradcli.check.target import Input, Term
 from gradcli.engine.trace import Record
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
@@ -18,6 +19,8 @@ from gradcli.references.scalar import DIGITS, ZERO, BudgetExceeded, Scalar, Tape
 from gradcli.references.symbolic import total
 
 Step = Callable[[Record, list[Any]], Any]
+HESSIAN_WORK = 200_000
+"""Scalar operations that exact second derivatives may cost a Hessian; past it they are taken from the trace of the first."""
 NUDGE = 20
 """Second derivatives are differences of exact gradients over steps of 10**-NUDGE: they keep as many digits."""
 
@@ -86,3 +89,17 @@ def curvature(inputs: Sequence[Input], direction: Sequence[np.ndarray], budget: 
             moves = [shaped([number(d) * h * sign for d in np.reshape(v, -1)], np.shape(v)) for v in direction]
             sides.append(beside(inputs, moves, budget, pinned))
         return [np.array(((a - b) / (2 * h)).astype(float)) for a, b in zip(*sides, strict=True)]
+
+
+def hessian(item: Input, term: Term, budget: int) -> np.ndarray | None:
+    """The exact second derivatives of a term's origin by one input: weighted, or all (shape of the input twice); None where too many."""
+    assert term.origin is not None
+    origin = Input(item.name, None, item.shape, item.dtype, item.tensor, np.zeros(item.shape), [term.origin], fixed=item.fixed)
+    records = origin.records(term.origin)
+    if term.origin.record is None or not records:
+        return np.zeros((() if term.weights is not None else item.shape) + item.shape)
+    directions = [np.asarray(term.weights)] if term.weights is not None else list(np.eye(math.prod(item.shape)))
+    if len(directions) * sum(np.size(r.value) for r in Path(term.origin.record, [records]).steps) > HESSIAN_WORK:
+        return None
+    rows = [curvature([origin], [d.reshape(item.shape)], budget)[0] for d in directions]
+    return rows[0] if term.weights is not None else np.stack(rows).reshape(item.shape + item.shape)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.check import target as targets
 from gradcli.check.options import CheckOptions
-from gradcli.check.target import Target
+from gradcli.check.target import Target, Term
 from gradcli.engine.backward import grad
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
@@ -103,8 +103,14 @@ def make_targets(
     made = []
     for label, at, tensor in wrt:
         derivative = differentiate(output, tensor, weights, order - 1)
+        title, chosen = f"d{order - 1} {name}/d {label}", (label, at, tensor)
         if derivative is not None and derivative.requires_grad:
-            made.append(targets.make(derivative, f"d{order - 1} {name}/d {label}", [(label, at, tensor)], None, line, order, rng))
+            made.append(targets.make(derivative, title, [chosen], None, line, order, rng))
+        elif order == 2:
+            made.append(targets.vanished(title, chosen, line, order))
+        if order == 2:
+            seed = np.ones(output.shape) if weights is None else weights
+            made[-1].inputs[0].terms[0].origin = Term(output.record(), seed)
     return made
 
 
@@ -182,15 +188,23 @@ def choose(run: Run, collector: Collector, options: CheckOptions) -> list[Target
     if name is None:
         return []
     output = run.scope[name]
-    wrt = [(*label(t), t) for t in targets.leaves_of(output)]
+    wrt = [(*label(t), t) for t in leaves_for(run, output)]
     return make_targets(output, name, wrt, None, label(output)[1], 1, collector.rng)
 
 
 def last_output(run: Run) -> str | None:
     """The last top-level variable bound to a tensor that requires grad and is no leaf; else a leaf; None without any."""
+    if run.tree.task is not None and run.tree.task.output is not None:
+        return run.tree.task.output if run.scope[run.tree.task.output].requires_grad else None
     asking = [name for name, value in run.scope.items() if isinstance(value, Tensor) and value.requires_grad]
     results = [name for name in asking if not run.scope[name].is_leaf]
     return results[-1] if results else (asking[-1] if asking else None)
+
+
+def leaves_for(run: Run, output: Tensor) -> list[Tensor]:
+    """What an output is differentiated by where nothing says it: the arguments of a formula, else the leaves below it."""
+    task = run.tree.task
+    return targets.leaves_of(output) if task is None else [run.scope[name] for name in task.leaves]
 
 
 def from_options(run: Run, options: CheckOptions, label: Labels, rng: np.random.Generator) -> list[Target]:
@@ -201,7 +215,7 @@ def from_options(run: Run, options: CheckOptions, label: Labels, rng: np.random.
     output = variable(run, name, "--output")
     wrt = [(n, label(t)[1], t) for n, t in ((n, variable(run, n, "--wrt")) for n in options.wrt)]
     if not wrt:
-        wrt = [(*label(t), t) for t in targets.leaves_of(output)]
+        wrt = [(*label(t), t) for t in leaves_for(run, output)]
     weights = run.evaluate(options.grad_outputs) if options.grad_outputs else None
     return make_targets(output, name, wrt, weights, label(output)[1], options.order or 1, rng)
 

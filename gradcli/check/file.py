@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcli.check import collect as collecting
 from gradcli.check.blame import blame, of_claim, sentence
+from gradcli.check.cores import check_cores
 from gradcli.check.functions import Fault, check_functions
 from gradcli.check.judge import Judge, Judgement, Tolerance, rank
 from gradcli.check.nonfinite import origins
@@ -28,8 +29,10 @@ from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
 from gradcli.references.scalar import DIGITS, lift, lowered
-from gradcli.syntax.parser import Tree, parse
+from gradcli.syntax.fpcore import SUFFIX
+from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
+from gradcli.syntax.tree import Tree
 
 
 def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult:
@@ -41,9 +44,13 @@ def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult
     result = FileResult(path, "pass", False)
     try:
         source = result.source = read(path) if text is None else Source(path, text)
-        tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
-        result.expected = tree.directives.expect
-        examine(result, tree, options)
+        if source.path.endswith(SUFFIX):
+            check_cores(result, source, options, examine)
+            settle(result, options)
+        else:
+            tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
+            result.expected = tree.directives.expect
+            examine(result, tree, options)
     except GradcliError as error:
         result.error = error
     if result.error is not None:

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from gradcli.check.beside import hessian
 from gradcli.check.projection import Project
 from gradcli.check.target import Input, Term
 from gradcli.engine.trace import FunctionCall, Record
@@ -80,6 +81,17 @@ class Witness:
     def exact_part(self, term: Term, position: int, digits: int = DIGITS) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Symbolic value, gross size and values beyond kinks of one term by one input."""
         item = self.inputs[position]
+        second = None if term.origin is None else hessian(item, term, self.budget)
+        if second is not None and not self.records(term)[position]:
+            return second, np.abs(second), []
+        if second is not None:
+            _, gross, _ = self.first_part(term, position, digits)
+            return second, np.fmax(gross, np.abs(second)), []
+        return self.first_part(term, position, digits)
+
+    def first_part(self, term: Term, position: int, digits: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """The part of a term by the derivative of its record."""
+        item = self.inputs[position]
         records = self.records(term)
         shape = (() if term.weights is not None else np.shape(term.record.value)) + item.shape  # type: ignore[union-attr]
         if not records[position]:
@@ -92,7 +104,7 @@ class Witness:
     def symbolic(self, position: int, digits: int = DIGITS) -> tuple[Estimate, np.ndarray, list[np.ndarray]]:
         """The symbolic opinion on an input: the sum over its terms. Raises NoAnswer."""
         item = self.inputs[position]
-        parts = [self.exact_part(term, position, digits) for term in item.terms if term.record is not None]
+        parts = [self.exact_part(term, position, digits) for term in item.terms if term.record is not None or term.origin is not None]
         value = sum((p[0] for p in parts), np.zeros(np.shape(item.autograd)))
         gross = sum((p[1] for p in parts), np.zeros(np.shape(item.autograd)))
         if item.constant is not None:
@@ -186,6 +198,8 @@ class Witness:
         """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""
         item = self.inputs[position]
         answer = np.zeros(len(elements))
+        if any(term.origin is not None for term in item.terms):
+            return np.full(len(elements), np.nan)
         for term, path in self.paths(position):
             answer = answer + arbitrate(path, term.weights, elements)
         return answer if item.constant is None else answer + item.constant.reshape(-1)[elements]

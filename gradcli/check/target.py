@@ -23,10 +23,15 @@ JACOBIAN_ELEMENTS = 40_000
 
 @dataclass
 class Term:
-    """One summand of a gradient: the derivative of a record, weighted (None: a full Jacobian). No record: zero."""
+    """One summand of a gradient: the derivative of a record, weighted (None: a full Jacobian). No record: zero.
+
+    `origin`: the record is itself a first derivative, of that term, as autograd gave it; its exact derivative is
+    the second one of the origin.
+    """
 
     record: Record | None
     weights: np.ndarray | None
+    origin: Term | None = None
 
 
 @dataclass
@@ -137,6 +142,15 @@ def make(
         Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term]) for (label, at, t), g in zip(wrt, found)
     ]
     return Target(name, line, np.array(output.value, copy=True), given, order, inputs, [(output, weights)], notes)
+
+
+def vanished(name: str, wrt: tuple[str, int | None, Tensor], line: int | None, order: int) -> Target:
+    """The target of a derivative that autograd takes for a constant."""
+    label, at, tensor = wrt
+    seed = np.ones(()) if tensor.ndim == 0 else None
+    zero = np.zeros(tensor.shape + tensor.shape, tensor.dtype)
+    item = Input(label, at, tensor.shape, tensor.dtype, tensor, zero, [Term(None, seed)])
+    return Target(name, line, np.zeros(tensor.shape, tensor.dtype), None, order, [item], [])
 
 
 def too_large(output: Tensor, inputs: Sequence[Tensor]) -> bool:
