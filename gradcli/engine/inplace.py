@@ -16,7 +16,7 @@ from gradcli.engine.trace import Record, snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
 from gradcli.ops.operation import Elementwise, Operation
 from gradcli.ops.promotion import promote
-from gradcli.ops.structure import Copy, Fill, Zero
+from gradcli.ops.structure import Copy
 from gradcli.ops.where import where
 from gradcli.ops.window import Window, WriteWindow
 
@@ -24,6 +24,9 @@ KIND_NAMES = {
     "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "bool": "Bool",
     "complex128": "ComplexDouble", "complex64": "ComplexFloat", "int16": "Short", "int8": "Char", "uint8": "Byte",
 }  # fmt: skip
+
+ANYWHERE = ("Fill", "Zero", "IndexPut")
+"""The nodes of writes that PyTorch lets into memory that several elements share."""
 
 SEVERAL = (
     " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
@@ -69,20 +72,20 @@ class CopySlices(Node):
         return [WriteWindow(chain=self.chain)(g, written), *parts] if self.edges[0] is not None else parts
 
 
-def check_writable(target: Tensor, asking: bool) -> None:
+def check_writable(target: Tensor, others: tuple[Any, ...] = ()) -> None:
     """Raise RuntimeError, as PyTorch, where an in-place write would make gradients wrong or ill-defined.
 
-    `asking`: something that takes part in the write asks for a gradient.
+    A view of what has joined the graph since the view was last looked at still counts as a leaf, in PyTorch too.
     """
     if target.is_inference and not state.inference:
         raise AutogradError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
             "doing inplace update."
         )
-    if asking and state.grad:
+    if state.grad and any(t.would_ask for t in (target, *others) if type(t) is Tensor):
         if target.view is not None:
             _check_view(target)
-        if target.requires_grad and target.node is None:
+        if target.would_ask and target.node is None:
             raise AutogradError(
                 "a leaf Variable that requires grad is being used in an in-place operation.",
                 hint="update leaves inside `with no_grad():`, or use the out-of-place form",
@@ -98,7 +101,7 @@ def _check_view(target: Tensor) -> None:
         if view.kind == "no_grad" or target.node is None:
             raise AutogradError(WITHOUT_GRAD if view.kind == "no_grad" else WITHOUT_GRAD.partition(" Given")[0] + SEVERAL)
         raise AutogradError(by + (SEVERAL if view.kind == "multi" else IN_FUNCTION))
-    if view.base.requires_grad and view.base.node is None:
+    if target.would_ask and view.base.node is None:
         raise AutogradError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation.", hint="clone() the leaf first"
         )
@@ -106,7 +109,7 @@ def _check_view(target: Tensor) -> None:
 
 def check_memory(op: Operation, target: Tensor, others: tuple[Any, ...]) -> None:
     """Raise where PyTorch refuses the write because of what shares memory: one number everywhere fits any memory."""
-    if isinstance(op, (Fill, Zero)):
+    if op.node.startswith(ANYWHERE):
         return
     if repeats(target.value):
         raise AutogradError(
@@ -121,13 +124,12 @@ def check_memory(op: Operation, target: Tensor, others: tuple[Any, ...]) -> None
 
 def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     """target = op(target, *others), written into the target's memory and into its history; returns the target."""
-    for other in others:
-        if type(other) is Tensor:
-            other.refresh()
-    target.refresh()
+    check_writable(target, others)
     args = (target, *others)
+    for arg in args:
+        if type(arg) is Tensor:
+            arg.refresh()
     mask = sum(1 << k for k, arg in enumerate(args) if type(arg) is Tensor and arg.requires_grad)
-    check_writable(target, bool(mask))
     values = [arg.value if type(arg) is Tensor else arg for arg in args]
     if isinstance(op, Elementwise):
         values = promote(values)

@@ -16,7 +16,7 @@ from gradcli.engine.hooks import (
     register_post_accumulate_grad_hook,
     retain_grad,
 )
-from gradcli.engine.inplace import check_writable, inplace
+from gradcli.engine.inplace import inplace
 from gradcli.engine.methods import find
 from gradcli.engine.mode import state
 from gradcli.engine.node import Node
@@ -105,7 +105,6 @@ def drawn(draw: Callable[..., Any]) -> Callable[..., Tensor]:
     def method(tensor: Tensor, *args: Any, **options: Any) -> Tensor:
         options.pop("generator", None)
         values = np.asarray(draw(tensor.shape, *args, **options)).astype(tensor.dtype)
-        check_writable(tensor, tensor.asks)
         return inplace(Copy(), tensor, Tensor(values))
 
     return method

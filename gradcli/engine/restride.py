@@ -22,7 +22,7 @@ def restride(name: str) -> Callable[..., Tensor]:
     """The method `name`: the tensor itself takes the shape of the view that the function without underscore gives."""
 
     def method(tensor: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        check_writable(tensor, tensor.asks)
+        check_writable(tensor)
         function = find(name[:-1])
         assert function is not None
         window = function(tensor, *args, **kwargs)

@@ -127,6 +127,11 @@ class Tensor(Operators, Protocol):
         return self.node
 
     @property
+    def would_ask(self) -> bool:
+        """The same without looking at the history of a view."""
+        return self.requires_grad or (self.view is not None and self.view.base.requires_grad)
+
+    @property
     def asks(self) -> bool:
         """`requires_grad` as a program sees it: a view asks when its base was written to by something that asks."""
         self.refresh()
@@ -187,13 +192,14 @@ class Tensor(Operators, Protocol):
         view = self.view
         if view is None or type(self.version) is Untracked or view.seen == self.version.count:
             return
-        view.seen = self.version.count
         base = view.base
         base.refresh()
-        if base.requires_grad and view.kind != "no_grad":
-            self.requires_grad = True
-            self.output_nr = 0
-            self.node = make_node(Window(chain=view.chain), (base,), [base.value], 1, self.value, (self,))
+        if view.kind == "no_grad" or (self.node is None and not base.requires_grad):
+            return
+        view.seen = self.version.count
+        self.requires_grad = True
+        self.output_nr = 0
+        self.node = make_node(Window(chain=view.chain), (base,), [base.value], int(base.requires_grad), self.value, (self,))
 
     def record(self) -> Record | None:
         """Its trace record, made now for a leaf; None for a constant."""

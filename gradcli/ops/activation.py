@@ -33,13 +33,37 @@ class Relu(Elementwise):
         return x * decision
 
     def vjp_x(self, g: Value, out: Value) -> Value:
-        return where(out <= 0, 0.0, g)
+        return relu_backward(g, out)
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         return x if decision else sympy.Integer(0)
 
     def kinks(self, x: Value) -> Value:
         return x
+
+
+class ReluBackward(Elementwise):
+    """g where out > 0, else 0. As in PyTorch it stays in the graph of `out`, whose gradient is zero."""
+
+    node = "ThresholdBackwardBackward0"
+
+    def forward(self, g: Value, out: Value) -> Value:
+        return where.forward(out <= 0, 0.0, g)
+
+    def decide(self, g: Value, out: Value) -> Value:
+        return ~(out <= 0)
+
+    def branch(self, g: Value, out: Value, decision: Any = None) -> Value:
+        return g * decision
+
+    def vjp_g(self, g: Value, out: Value) -> Value:
+        return relu_backward(g, out)
+
+    def symbolic(self, sympy: Any, g: Any, out: Any, decision: bool) -> Any:
+        return g if decision else sympy.Integer(0)
+
+
+relu_backward: Operation = ReluBackward()
 
 
 class LeakyRelu(Elementwise):

@@ -181,10 +181,12 @@ class Program:
     def hook(self) -> None:
         target = self.any()
         body = self.rng.choice([f"print('{target} hook', g.tolist())", "g * 2", "None"])
-        self.tried(f"{target}.register_hook(lambda g: {body})")
+        # PyTorch 2.13 crashes when a hook is the first to look at a view whose base was written to.
+        self.tried(f"{target}.grad_fn", f"{target}.register_hook(lambda g: {body})")
 
     def retain(self) -> None:
-        self.tried(f"{self.any()}.retain_grad()")
+        target = self.any()
+        self.tried(f"{target}.grad_fn", f"{target}.retain_grad()")
 
     def freeze(self) -> None:
         self.tried(f"{self.any()}.requires_grad_({self.rng.choice(['True', 'False'])})")
