@@ -18,6 +18,7 @@ from gradcli.interpreter.limits import Limits
 if TYPE_CHECKING:
     from gradcli.check.options import CheckOptions
     from gradcli.check.result import FileResult
+    from gradcli.commands.selection import Selection
     from gradcli.graph.formats import Format
     from gradcli.graph.model import Graph
     from gradcli.graph.options import Options
@@ -82,6 +83,7 @@ OnlyOption = Annotated[
     Only | None, typer.Option("--only", help="Only nodes of this status, with their way to the output.", show_default=False)
 ]
 Fence = Annotated[bool, typer.Option("--fence", help="Of mermaid: wrapped for Markdown.")]
+Torchviz = Annotated[bool, typer.Option("--torchviz", help="Of dot: exactly what torchviz's make_dot gives.")]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Of text: no character beyond ASCII.")]
 
 
@@ -102,6 +104,7 @@ def graph(
     only: OnlyOption = None,
     fence: Fence = False,
     ascii: Ascii = False,
+    torchviz: Torchviz = False,
     seed: options.Seed = 0,
     set: options.Set = None,
     out: options.Out = None,
@@ -133,6 +136,9 @@ def graph(
             put(ofrun.of_failure(done), row, wanted, out)
             raise done.error
         chosen = selection.select(done, output, None, grad_outputs)
+        if torchviz:
+            emit(as_torchviz(chosen, row, saved), out, machine=True)
+            return ExitStatus.PASSED
         put(ofrun.of_run(done, chosen.name, chosen.output, chosen.grad_outputs).graph, row, wanted, out)
     return ExitStatus.PASSED
 
@@ -142,6 +148,15 @@ def shown_as(wanted: Options, row: Format, view: View | None, style: Style | Non
     if row.name == "dot" and style is not Style.CARD and view in (None, View.BACKWARD):
         return wanted.but(view="backward", style="plain")
     return wanted.but(view=(view or View.BOTH).value, style=(style or Style.CARD).value)
+
+
+def as_torchviz(chosen: Selection, row: Format, saved: Saved) -> str:
+    """The DOT of make_dot, with the leaves named."""
+    from gradcli.engine.torchviz import make_dot
+
+    if row.name != "dot":
+        raise UsageError(f"--torchviz is of --format dot, not {row.name}", hint="leave one of them out", code="G102")
+    return make_dot(chosen.output, params=chosen.leaves, show_saved=saved is not Saved.NONE).source
 
 
 def refuse_terminal(row: Format, out: str | None) -> None:

@@ -28,7 +28,7 @@ def header(graph: Graph, options: Options) -> Iterator[str]:
         yield f"  node [shape=box style=filled fillcolor=lightgrey fontname={FONT} fontsize=10 height=0.2]"
     else:
         yield f"  node [shape=plain fontname={FONT} fontsize=10]"
-    yield f"  edge [fontname={FONT} fontsize=8 color=\"#555555\" arrowsize=0.7]"
+    yield f'  edge [fontname={FONT} fontsize=8 color="#555555" arrowsize=0.7]'
 
 
 def statements(graph: Graph, options: Options) -> Iterator[str]:
@@ -97,10 +97,7 @@ def table(node: GraphNode, options: Options) -> str:
     rows = [f'<TR><TD COLSPAN="2" BGCOLOR="{ROLES[role(node)]}"><B>{html(made.title)}</B></TD></TR>']
     for label, text in made.rows:
         if label:
-            rows.append(
-                f'<TR><TD ALIGN="LEFT"><FONT COLOR="#555555">{html(label)}</FONT></TD>'
-                f'<TD ALIGN="LEFT">{html(text)}</TD></TR>'
-            )
+            rows.append(f'<TR><TD ALIGN="LEFT"><FONT COLOR="#555555">{html(label)}</FONT></TD><TD ALIGN="LEFT">{html(text)}</TD></TR>')
         else:
             rows.append(f'<TR><TD COLSPAN="2" ALIGN="LEFT">{html(text)}</TD></TR>')
     if made.status:

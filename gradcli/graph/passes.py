@@ -133,19 +133,23 @@ def typical(value: Any) -> float:
 
 
 def flag(result: BackwardPass) -> None:
-    """Mark the steps at which a gradient stops being finite, becomes 0, vanishes or explodes."""
+    """Mark the steps after which a gradient is not finite, 0, vanished or exploded, though all that went into it was sound."""
     start = typical(result.steps[0].incoming) if result.steps else 0.0
+    givers: dict[str, list[tuple[PassStep, Handed]]] = {}
     seen: set[str] = set()
     for step in result.steps:
         for item in step.handed:
-            word = what_begins(step, item, start)
-            if not word:
-                continue
-            step.flag = step.flag or word
-            if word not in seen:
-                seen.add(word)
-                place = f", line {step.node.line}" if step.node.line else ""
-                result.findings.append(f"{SENTENCES[word]} at {step.node.id} {step.node.title}{place}{extent(word, result)}")
+            givers.setdefault(item.to.id, []).append((step, item))
+        given = givers.get(step.node.id, [])
+        word = what_begins(step, [giver for giver, _ in given], start) if given else ""
+        if not word:
+            continue
+        guilty = next((giver for giver, item in given if word == "not finite" and not finite(item.gradient)), given[-1][0])
+        guilty.flag = guilty.flag or word
+        if word not in seen:
+            seen.add(word)
+            place = f", line {guilty.node.line}" if guilty.node.line else ""
+            result.findings.append(f"{SENTENCES[word]} at {guilty.node.id} {guilty.node.title}{place}{extent(word, result)}")
 
 
 SENTENCES = {
@@ -156,18 +160,19 @@ SENTENCES = {
 }
 
 
-def what_begins(step: PassStep, item: Handed, start: float) -> str:
-    """What a step does to a gradient that was still sound when it came in."""
-    before, after = typical(step.incoming), typical(item.gradient)
-    if finite(step.incoming) and not finite(item.gradient):
-        return "not finite"
-    if not (finite(item.gradient) and finite(step.incoming) and start and before):
+def what_begins(step: PassStep, givers: list[PassStep], start: float) -> str:
+    """What became of a gradient on the way from the steps that gave it."""
+    before = [giver.incoming for giver in givers]
+    if not all(finite(g) for g in before):
         return ""
+    if not finite(step.incoming):
+        return "not finite"
+    after, sizes = typical(step.incoming), [typical(g) for g in before]
     if after == 0:
-        return "dead"
-    if after < VANISHED * start <= before:
-        return "vanishing"
-    return "exploding" if after > EXPLODED * start >= before else ""
+        return "dead" if all(sizes) else ""
+    if after < VANISHED * start:
+        return "vanishing" if min(sizes) >= VANISHED * start else ""
+    return "exploding" if after > EXPLODED * start >= max(sizes) and start else ""
 
 
 def extent(word: str, result: BackwardPass) -> str:

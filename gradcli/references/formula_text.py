@@ -113,9 +113,7 @@ def latex(output: str, value: Any, found: list[Entry]) -> str:
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n"
 
 
-GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
-)
+GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
 
 
 def latex_name(name: str) -> str:
