@@ -20,6 +20,10 @@ from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import PassEntry, PassRecord, snapshot
 from gradcli.errors import AutogradError
 
+ONLY_INPUTS = (
+    "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the graph, "
+    "please use torch.autograd.backward."
+)
 NOT_ASKING = "One of the differentiated Tensors does not require grad"
 
 newest_first = attrgetter("sequence")
@@ -56,6 +60,8 @@ class Pass:
         self.pending: dict[Node, list[Any]] = {}
         self.uses: dict[Node, int] = {}
         self.hooked = False
+        self.recomputed: dict[Any, Any] = {}
+        """What checkpointed blocks have made again for this pass."""
         self.note: PassRecord | None = None
 
     def run(self, retain: bool, kind: str = "backward") -> None:
@@ -349,8 +355,7 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if not only_inputs:
-        state.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-                   "parts of the graph, please use torch.autograd.backward.", FutureWarning)  # fmt: skip
+        state.warn(ONLY_INPUTS, FutureWarning)
     sources, wanted = as_sequence(outputs), as_sequence(inputs)
     given = gradients_of(sources, grad_outputs)
     roots = start(sources, given, create_graph)
@@ -370,9 +375,8 @@ def grad(
             for tensor, g in ((t, sweep.captured.get(edge)) for t, edge in zip(wanted, edges, strict=False))
             if g is not None
         ]
-    return tuple(
-        answer(sweep.captured.get(edge), tensor, k, allow_unused, materialize_grads) for k, (tensor, edge) in enumerate(zip(wanted, edges, strict=False))
-    )
+    given = [sweep.captured.get(edge) for edge in edges]
+    return tuple(answer(g, tensor, k, allow_unused, materialize_grads) for k, (g, tensor) in enumerate(zip(given, wanted, strict=True)))
 
 
 def answer(g: Any, tensor: Tensor, position: int, allow_unused: bool | None, materialize: bool) -> Tensor | None:

@@ -73,7 +73,6 @@ class Frame:
         self.early_stop = early_stop
         self.grad, self.random = state.grad, state.rng.bit_generator.state
         self.forms: list[Any] = []
-        self.again: dict[int, Recomputed] = {}
 
     def run(self) -> Any:
         """The first run."""
@@ -89,11 +88,12 @@ class Frame:
 
     def values(self, first: int, count: int) -> list[Any]:
         """The kept tensors at a place: the block is run again, once a pass."""
-        key = id(state.sweep)
-        recomputed = self.again.get(key)
-        if recomputed is None:
-            recomputed = self.again[key] = self.recompute()
-        return recomputed.take(first, count)
+        if state.sweep is None:
+            return self.recompute().take(first, count)
+        made: dict[Frame, Recomputed] = state.sweep.recomputed
+        if self not in made:
+            made[self] = self.recompute()
+        return made[self].take(first, count)
 
     def recompute(self) -> Recomputed:
         """Run the block again, with the random state and the modes of the first run."""

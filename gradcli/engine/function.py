@@ -130,7 +130,8 @@ class FunctionNode(Node):
 
     def revived(self, entry: Kept, own: bool) -> Tensor:
         if own and entry.record is not None and entry.tensor is not None:
-            return Tensor.saved(entry.record.value, entry.tensor.edge(), entry.record) if entry.tensor.edge() else Tensor(entry.record.value)
+            value, edge = entry.record.value, entry.tensor.edge()
+            return Tensor(value) if edge is None else Tensor.saved(value, edge, entry.record)  # type: ignore[no-any-return]
         if entry.tensor is not None:
             return entry.tensor
         assert entry.output_nr is not None
@@ -318,6 +319,11 @@ def _fresh(outputs: list[Any], args: tuple[Any, ...], context: Context) -> list[
     return fresh
 
 
+def form_of(output: Any) -> Any:
+    """Shape and dtype of an output; no dtype for what is no tensor, whose gradient is None."""
+    return (output.shape, output.dtype) if isinstance(output, Tensor) else ((), None)
+
+
 def _attach(
     cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any]
 ) -> None:
@@ -330,7 +336,7 @@ def _attach(
             )
         if dirty.requires_grad and dirty.node is None:
             raise AutogradError("a leaf Variable that requires grad has been used in an in-place operation.")
-    node = FunctionNode(cls, context, edges, tuple((o.shape, o.dtype) if isinstance(o, Tensor) else ((), None) for o in outputs))
+    node = FunctionNode(cls, context, edges, tuple(form_of(o) for o in outputs))
     node.inputs = tuple((a.shape, a.dtype) if isinstance(a, Tensor) else None for a in args)
     for k, out in enumerate(outputs):
         if isinstance(out, Tensor) and out.is_floating and not any(out is t for t in context.non_differentiable):

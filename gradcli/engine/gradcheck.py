@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,12 +63,16 @@ def compare(func: Callable[..., Any], given: tuple[Any, ...], askers: list[Tenso
             continue
         analytical = [row_by_row(output, t) for t in askers]
         for j, tensor in enumerate(askers):
-            numerical = differences(lambda place=i: outputs_of(func, given)[place], tensor, eps)
+            numerical = differences(partial(output_number, i, func, given), tensor, eps)
             if not np.allclose(analytical[j], numerical, rtol, atol, equal_nan=True):
                 raise GradcheckError(
                     f"Jacobian mismatch for output {i} with respect to input {j},\n"
                     f"numerical:{Tensor(numerical)!r}\nanalytical:{Tensor(analytical[j])!r}\n"
                 )
+
+
+def output_number(place: int, func: Callable[..., Any], given: tuple[Any, ...]) -> Tensor:
+    return outputs_of(func, given)[place]
 
 
 def outputs_of(func: Callable[..., Any], given: tuple[Any, ...]) -> list[Tensor]:

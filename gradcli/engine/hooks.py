@@ -115,7 +115,8 @@ def run_tensor_hooks(hooks: Hooks, g: Any, recorded: bool) -> Any:
         if result is None or current is None:
             continue
         if not isinstance(result, Tensor):
-            raise ArgumentError(f"expected Variable, but hook returned '{type(result).__name__}'", hint="return a tensor, or None to keep it")
+            text = f"expected Variable, but hook returned '{type(result).__name__}'"
+            raise ArgumentError(text, hint="return a tensor, or None to keep it")
         if result.shape != current.shape:
             raise ShapeError(
                 "hook has changed the size of value", hint=f"it received {list(current.shape)} and returned {list(result.shape)}"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.hooks import move_retained
+from gradcli.engine.memory import check_overlap, repeats, write
 from gradcli.engine.mode import state
 from gradcli.engine.node import Edge, Node, OperationNode, Parts, Sweep
 from gradcli.engine.stale import short_name
-from gradcli.engine.memory import check_overlap, repeats, write
 from gradcli.engine.tensor import Tensor, broadcast_error, make_node
 from gradcli.engine.trace import Record, snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
@@ -25,7 +25,7 @@ KIND_NAMES = {
     "complex128": "ComplexDouble", "complex64": "ComplexFloat", "int16": "Short", "int8": "Char", "uint8": "Byte",
 }  # fmt: skip
 
-ANYWHERE = ("Fill", "Zero", "IndexPut")
+ANYWHERE = ("FillBackward2", "Zero", "IndexPut", "MaskedFill")
 """The nodes of writes that PyTorch lets into memory that several elements share."""
 
 SEVERAL = (
@@ -45,7 +45,10 @@ WITHOUT_GRAD = (
 
 
 class CopySlices(Node):
-    """The history of a base that was written to through a view: `inner` made what the window `chain` shows."""
+    """The history of a base that was written to through a view: `inner` made what the window `chain` shows.
+
+    A second pass over it fails whatever `inner` keeps: PyTorch drops the inner node itself.
+    """
 
     __slots__ = ("chain", "inner")
 
@@ -58,7 +61,7 @@ class CopySlices(Node):
 
     @property
     def holds(self) -> bool:
-        return self.inner.holds
+        return True
 
     def forget(self) -> None:
         self.inner.forget()

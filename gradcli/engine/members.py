@@ -51,8 +51,7 @@ def set_grad(tensor: Tensor, value: Any) -> None:
         raise AutogradError("can't assign Variable as its own grad")
     if value.dtype != tensor.dtype:
         raise DtypeError(
-            f"attempting to assign a gradient with dtype 'torch.{value.dtype.name}' to a tensor with grad type 'torch.{tensor.dtype.name}': "
-            "assigned grad has data of a different type"
+            f"assigned grad has data of a different type: 'torch.{value.dtype.name}' for a tensor of type 'torch.{tensor.dtype.name}'"
         )
     if value.shape != tensor.shape:
         raise ShapeError(
@@ -110,12 +109,33 @@ def drawn(draw: Callable[..., Any]) -> Callable[..., Tensor]:
     return method
 
 
+def uniform(shape: tuple[int, ...], a: float = 0.0, b: float = 1.0) -> Any:
+    return state.rng.uniform(a, b, shape)
+
+
+def normal(shape: tuple[int, ...], mean: float = 0.0, std: float = 1.0) -> Any:
+    return state.rng.normal(mean, std, shape)
+
+
+def exponential(shape: tuple[int, ...], lambd: float = 1.0) -> Any:
+    return state.rng.exponential(1 / lambd, shape)
+
+
+def bernoulli(shape: tuple[int, ...], p: Any = 0.5) -> Any:
+    return state.rng.random(shape) < getattr(p, "value", p)
+
+
+def integers(shape: tuple[int, ...], *bounds: int) -> Any:
+    low, high = (0, *bounds) if len(bounds) == 1 else bounds or (0, 2**53)
+    return state.rng.integers(low, high, shape)
+
+
 RANDOM: dict[str, Callable[..., Tensor]] = {
-    "uniform_": drawn(lambda shape, a=0.0, b=1.0: state.rng.uniform(a, b, shape)),
-    "normal_": drawn(lambda shape, mean=0.0, std=1.0: state.rng.normal(mean, std, shape)),
-    "exponential_": drawn(lambda shape, lambd=1.0: state.rng.exponential(1 / lambd, shape)),
-    "bernoulli_": drawn(lambda shape, p=0.5: state.rng.random(shape) < getattr(p, "value", p)),
-    "random_": drawn(lambda shape, a=0, b=None: state.rng.integers(*((0, a) if b is None and a else (a, b or 2**53)), shape)),
+    "uniform_": drawn(uniform),
+    "normal_": drawn(normal),
+    "exponential_": drawn(exponential),
+    "bernoulli_": drawn(bernoulli),
+    "random_": drawn(integers),
 }
 
 

@@ -22,8 +22,8 @@ class State:
     """What every operation consults. One per process: programs run one after the other."""
 
     __slots__ = (
-        "anomaly", "charge", "frame", "grad", "inference", "keep_graph", "lift", "rng", "sequence", "span", "sweep", "tracer", "version", "warn",
-        "warned",
+        "anomaly", "charge", "frame", "grad", "inference", "keep_graph", "lift", "rng", "sequence", "span", "sweep", "tracer", "version",
+        "warn", "warned",
     )  # fmt: skip
 
     def __init__(self) -> None:

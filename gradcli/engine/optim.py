@@ -124,8 +124,11 @@ class SGD(Optimizer):
             raise DataError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(
             params,
-            {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize},
-        )
+            {
+                "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+                "maximize": maximize,
+            },
+        )  # fmt: skip
 
     def updated(self, p: Tensor, g: np.ndarray, group: Group) -> Any:
         value = np.asarray(p.value)

@@ -25,7 +25,7 @@ def restride(name: str) -> Callable[..., Tensor]:
         check_writable(tensor)
         function = find(name[:-1])
         assert function is not None
-        window = function(tensor, *args, **kwargs)
+        window: Tensor = function(tensor, *args, **kwargs)
         if window is tensor:
             return tensor
         node = window.node

@@ -105,8 +105,8 @@ class Tensor(Operators, Protocol):
 
     @property
     def dtype(self) -> np.dtype:
-        dtype = self.value.dtype
-        return FLOAT64 if dtype.kind == "O" else dtype  # type: ignore[no-any-return]
+        dtype: np.dtype = self.value.dtype
+        return FLOAT64 if dtype.kind == "O" else dtype
 
     @property
     def is_leaf(self) -> bool:

@@ -127,7 +127,7 @@ class Tracer:
         """(sequence number of the last node before it, line of the loop, number of the round, -1 at its end), for pictures."""
 
     def turn(self, line: int, number: int) -> None:
-        """A round of a loop begins (-1: the loop ends). Rounds without a node leave no mark, so that long loops of plain numbers cost nothing."""
+        """A round of a loop begins (-1: the loop ends). Rounds without a node leave no mark: long loops of plain numbers cost nothing."""
         rounds, now = self.rounds, state.sequence
         if number:
             while rounds and rounds[-1][0] == now:

@@ -83,8 +83,8 @@ class Program:
     def statement(self) -> None:
         kinds = [
             (self.unary, 5), (self.binary, 6), (self.view, 5), (self.write, 6), (self.reduce, 2), (self.detach, 2), (self.hook, 2),
-            (self.go_backward, 2), (self.take_grad, 2), (self.look, 2), (self.without, 1), (self.retain, 1), (self.join, 1), (self.select, 1),
-            (self.freeze, 0.5),
+            (self.go_backward, 2), (self.take_grad, 2), (self.look, 2), (self.without, 1), (self.retain, 1), (self.join, 1),
+            (self.select, 1), (self.freeze, 0.5),
         ]  # fmt: skip
         self.rng.choices([k for k, _ in kinds], [w for _, w in kinds])[0]()
 
@@ -126,7 +126,8 @@ class Program:
             size *= n
         choices: list[tuple[Shape, str]] = [((size,), f"{source}.reshape({size})"), ((1, *shape), f"{source}.unsqueeze(0)")]
         if shape:
-            choices += [(shape[1:], f"{source}[{shape[0] - 1}]"), ((shape[0] - 1, *shape[1:]), f"{source}[1:]"), (shape[1:], f"{source}[0]")]
+            choices += [(shape[1:], f"{source}[{shape[0] - 1}]"), (shape[1:], f"{source}[0]")]
+            choices.append(((shape[0] - 1, *shape[1:]), f"{source}[1:]"))
             choices.append(((2, *shape), f"{source}.expand(2, {', '.join(map(str, shape))})"))
         if len(shape) == 2:
             choices += [(shape[::-1], f"{source}.t()"), ((shape[0],), f"{source}[:, 0]"), ((min(shape),), f"{source}.diagonal()")]
