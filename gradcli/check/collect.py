@@ -14,7 +14,7 @@ from gradcli.engine.backward import grad
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
-from gradcli.errors import UsageError
+from gradcli.errors import GradcliError, SourceErrors, UsageError
 from gradcli.interpreter.program import Program, Run, prepared
 from gradcli.interpreter.recorder import CheckCall, ClaimCall
 from gradcli.syntax.spelling import did_you_mean
@@ -76,7 +76,7 @@ class Collector:
         expected = made.inputs[0].autograd.shape
         if value.shape != expected:
             raise ValueError(f"claim(): the value has shape {list(value.shape)}, the gradient has shape {list(expected)}")
-        made.inputs[0].claimed = np.array(value, dtype=np.float64)
+        made.inputs[0].claimed = np.array(value, dtype=np.complex128 if call.leaf.dtype.kind == "c" else np.float64)
         self.targets.append(made)
 
 
@@ -103,7 +103,7 @@ def make_targets(
     made = []
     for label, at, tensor in wrt:
         derivative = differentiate(output, tensor, weights, order - 1)
-        title, chosen = f"d{order - 1} {name}/d {label}", (label, at, tensor)
+        title, chosen = name, (label, at, tensor)
         if derivative is not None and derivative.requires_grad:
             made.append(targets.make(derivative, title, [chosen], None, line, order, rng))
         elif order == 2:
@@ -216,8 +216,17 @@ def from_options(run: Run, options: CheckOptions, label: Labels, rng: np.random.
     wrt = [(n, label(t)[1], t) for n, t in ((n, variable(run, n, "--wrt")) for n in options.wrt)]
     if not wrt:
         wrt = [(*label(t), t) for t in leaves_for(run, output)]
-    weights = run.evaluate(options.grad_outputs) if options.grad_outputs else None
+    weights = evaluated(run, options.grad_outputs, "--grad-outputs") if options.grad_outputs else None
     return make_targets(output, name, wrt, weights, label(output)[1], options.order or 1, rng)
+
+
+def evaluated(run: Run, text: str, option: str) -> Any:
+    """The value of an expression given with an option. Raises UsageError that names the option."""
+    try:
+        return run.evaluate(text)
+    except GradcliError as error:
+        first = error.errors[0] if isinstance(error, SourceErrors) else error
+        raise UsageError(f"{option} {text}: {first.message}", hint=first.hint, code="G107") from error
 
 
 def variable(run: Run, name: str, option: str) -> Tensor:

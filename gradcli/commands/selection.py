@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from gradcli.check.collect import evaluated
 from gradcli.commands.output import say
 from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.tensor import Tensor, tensor
-from gradcli.errors import GradcliError, SourceErrors, UsageError
+from gradcli.errors import UsageError
 from gradcli.graph.build import reachable
 from gradcli.graph.naming import scope_names
 from gradcli.interpreter import Run, run_file
@@ -55,6 +56,9 @@ def select(done: Run, output: str | None, wrt: list[str] | None, grad_outputs: s
 
 def last_output(done: Run) -> str:
     """The variable that was bound last to a result that requires grad; where there is no result, to a leaf."""
+    task = done.tree.task
+    if task is not None and task.output is not None:
+        return task.output
     asking = [name for name, value in done.scope.items() if isinstance(value, Tensor) and value.requires_grad]
     if not asking:
         hint = "create a leaf with requires_grad=True, and compute with it"
@@ -67,6 +71,10 @@ def all_leaves(done: Run, output: Tensor) -> dict[str, Tensor]:
     """Every leaf that requires grad: those that the file's variables hold, and those without a name below the output."""
     names = scope_names(done.scope)
     below = [node.variable for node in reachable([output]) if isinstance(node, AccumulateGrad)]
+    task = done.tree.task
+    if task is not None:
+        arguments = {name: done.scope[name] for name in task.leaves}
+        return {name: leaf for name, leaf in arguments.items() if task.output is not None or any(leaf is other for other in below)}
     found = {id(leaf): leaf for leaf in [*held(done.scope.values()), *below] if leaf.requires_grad and leaf.is_leaf}
     return {names.get(key, f"leaf {position}"): leaf for position, (key, leaf) in enumerate(found.items(), 1)}
 
@@ -80,7 +88,7 @@ def held(values: Iterable[Any]) -> Iterator[Tensor]:
 
 def named(done: Run, text: str, option: str) -> Tensor:
     """The tensor that an option names: a variable, or an expression such as `layers[0]`."""
-    if text.isidentifier():
+    if text.isidentifier() or text in done.scope:
         if text not in done.scope:
             hint = did_you_mean(text, done.scope) or f"the file has {', '.join(done.scope) or 'no variables'}"
             raise UsageError(f"{option} {text}: the file has no such variable", hint=hint, code="G107")
@@ -104,11 +112,3 @@ def weights(done: Run, text: str, output: Tensor) -> Tensor:
         shapes = f"shape {list(value.shape)}, and the output has {list(output.shape)}"
         raise UsageError(f"--grad-outputs {text}: {shapes}", hint="both must be the same", code="G107")
     return value
-
-
-def evaluated(done: Run, text: str, option: str) -> Any:
-    try:
-        return done.evaluate(text)
-    except GradcliError as error:
-        first = error.errors[0] if isinstance(error, SourceErrors) else error
-        raise UsageError(f"{option} {text}: {first.message}", hint=first.hint, code="G107") from error

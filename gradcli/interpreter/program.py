@@ -29,9 +29,10 @@ from gradcli.interpreter.scope import Scope
 from gradcli.interpreter.tensor_table import ENGINE_TABLES
 from gradcli.interpreter.vocabulary import Vocabulary, build_vocabulary
 from gradcli.interpreter.warner import ProgramWarning, Warner
-from gradcli.syntax.parser import Tree, parse, parse_expression
+from gradcli.syntax.parser import parse, parse_expression
 from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
+from gradcli.syntax.tree import Tree
 
 
 @dataclass
@@ -88,7 +89,8 @@ class Program:
 
         An error of the program is in the result; UsageError for an override that is none.
         """
-        session = Session(self, seed, overrides or {}, trace, stdout, stderr, hooks, data)
+        task, values = self.tree.task, overrides or {}
+        session = Session(self, seed, values if task is None else task.point(seed, values), trace, stdout, stderr, hooks, data)
         session.tracer, session.lift = (tracer or Tracer()) if trace else None, lift
         return session.run()
 
@@ -185,7 +187,8 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
 
     The cyclic collector comes rarely: graphs are freed by their counts, and walking them again and again costs half the time.
     """
-    limit, thresholds, clock = sys.getrecursionlimit(), gc.get_threshold(), Clock(meter.limits.seconds, meter.expire)
+    limit, thresholds, outer = sys.getrecursionlimit(), gc.get_threshold(), state.tracer
+    clock = Clock(meter.limits.seconds, meter.expire)
     if seed is not None:
         state.reset()
         Printing.options = Options()  # an earlier file's set_printoptions is its own
@@ -204,7 +207,7 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
         sys.setrecursionlimit(limit)
         gc.set_threshold(*thresholds)
         state.charge, state.warn, state.span = before
-        state.tracer = None
+        state.tracer = None if seed is not None else outer
 
 
 def value_of(node: Any, source: Source, variables: dict[str, Any], meter: Meter, words: Vocabulary) -> Any:
