@@ -143,7 +143,7 @@ def differentiate(output: Tensor, tensor: Tensor, weights: np.ndarray | None, ti
 def collect(program: Program, options: CheckOptions, tracer: Tracer, lift: Any = None) -> tuple[Run, list[Target]]:
     """Run the program once and take its targets: those of the command line, else check and claim, else its passes, else the last output."""
     collector = Collector(np.random.default_rng(options.seed))
-    run = program.run(seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, tracer=tracer, lift=lift)
+    run = program.run(seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, data=options.data, tracer=tracer, lift=lift)
     if run.error is not None:
         return run, []
     with judging(run):
@@ -235,9 +235,9 @@ def variable(run: Run, name: str, option: str) -> Tensor:
     if value is None:
         tensors = [n for n, v in run.scope.items() if isinstance(v, Tensor)]
         hint = did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}"
-        raise UsageError(f"{option} {name}: the file binds no variable of that name", hint=hint, code="G104")
+        raise UsageError(f"{option} {name}: the file binds no variable of that name", hint=hint, code="G107")
     if not isinstance(value, Tensor):
-        raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G104")
+        raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G107")
     return value
 
 

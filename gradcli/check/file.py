@@ -14,6 +14,7 @@ import numpy as np
 from gradcli.check import collect as collecting
 from gradcli.check.blame import blame, of_claim, sentence
 from gradcli.check.cores import check_cores
+from gradcli.check.extras import add_extras
 from gradcli.check.functions import Fault, check_functions
 from gradcli.check.judge import Judge, Judgement, Tolerance, rank
 from gradcli.check.nonfinite import origins
@@ -164,7 +165,7 @@ def judge_target(
     target: Target, number: int, exact: Rerun, tracer: Tracer, faults: Sequence[Fault], tree: Tree, options: CheckOptions
 ) -> TargetResult:
     """One target judged: every input against its references, notes, and the blame when it failed."""
-    witness = Witness(target.inputs, options.symbolic_budget, tracer.calls)
+    witness = Witness(target.inputs, options.symbolic_budget, tracer.calls, options.method)
     opinions = [witness.opinion(k) for k in range(len(target.inputs))]
     tolerance = Tolerance(max(options.rtol, tree.directives.rtol or 0.0), options.atol, options.max_ulps)
     judgements = [judge_input(target, number, k, opinions[k], witness, exact, tolerance) for k in range(len(target.inputs))]
@@ -175,6 +176,7 @@ def judge_target(
         target.output, target.line, target.value.shape, target.value, target.grad_outputs, target.order, worst,
         any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes,
     )  # fmt: skip
+    add_extras(result, target, witness, options)
     if worst == "fail":
         explain(result, target, faults, tree, options)
     if any((i.verdicts == "nan").any() for i in inputs):

@@ -50,7 +50,8 @@ class Opinion:
 class Witness:
     """Asks the references about the inputs of one target; the exact replay of a term is made once for all inputs."""
 
-    def __init__(self, inputs: Sequence[Input], budget: int, calls: Sequence[FunctionCall] = ()) -> None:
+    def __init__(self, inputs: Sequence[Input], budget: int, calls: Sequence[FunctionCall] = (), method: str = "all") -> None:
+        self.method = method
         self.calls = calls
         self.inputs = list(inputs)
         self.budget = budget
@@ -179,12 +180,16 @@ class Witness:
         others: list[np.ndarray] = []
         why_symbolic = why_difference = ""
         try:
+            if self.method == "fd":
+                raise NoAnswer("not asked for (--method fd)")
             found, gross, others = self.symbolic(position)
             unsettled = self.settle(position, found.value, gross)
         except NoAnswer as silent:
             why_symbolic = str(silent)
         project: Project | None = None
-        if self.work(position) <= DIFFERENCE_WORK:
+        if self.method == "symbolic":
+            why_difference = "not asked for (--method symbolic)"
+        elif self.work(position) <= DIFFERENCE_WORK:
             slopes = self.difference(position)
         elif all(term.weights is not None for term in item.terms):
             project = partial(self.project, position)
@@ -197,6 +202,8 @@ class Witness:
     def arbitrate(self, position: int, elements: np.ndarray) -> np.ndarray:
         """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""
         item = self.inputs[position]
+        if self.method == "symbolic":
+            return np.full(len(elements), np.nan)
         answer = np.zeros(len(elements))
         if any(term.origin is not None for term in item.terms):
             return np.full(len(elements), np.nan)

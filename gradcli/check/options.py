@@ -15,7 +15,8 @@ class CheckOptions:
     `output`, `wrt`, `grad_outputs` and `order` replace the targets of the files; `set` holds (name, expression)
     pairs that replace the values of leaves. `symbolic_budget` bounds the scalar operations of the symbolic reference.
     `rtol`, `atol` and `max_ulps` allow more than rounding; `fail_on` holds verdicts that count as failures besides
-    "fail" and a NaN where the derivative exists, `strict` all of them. `method` asks one reference alone.
+    "fail" and a NaN where the derivative exists, `strict` all of them. `method` asks one reference alone ("symbolic",
+    "fd"). `formulas` and `sweep` ask for what reports may show besides. `data` is the folder that load(...) reads from.
     """
 
     output: str | None = None
@@ -33,6 +34,9 @@ class CheckOptions:
     fail_on: frozenset[str] = frozenset()
     method: str = "all"
     points: int = 1
+    formulas: bool = False
+    sweep: bool = False
+    data: str | None = None
 
     def fails(self, verdict: str) -> bool:
         """Whether a verdict counts as a failure by option."""

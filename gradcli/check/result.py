@@ -33,6 +33,18 @@ class Blame:
 
 
 @dataclass
+class Sweep:
+    """How well plain central differences along one direction agree, at each relative step, with a gradient.
+
+    Relative errors: of the `judged` gradient (autograd's, or the claimed one) and of the `symbolic` one, None without it.
+    """
+
+    steps: np.ndarray
+    judged: np.ndarray
+    symbolic: np.ndarray | None
+
+
+@dataclass
 class InputResult:
     """One leaf of one target. All arrays have the shape of the gradient (for a Jacobian: output shape + leaf shape).
 
@@ -57,6 +69,7 @@ class InputResult:
     max_rel_error: float = 0.0
     max_ulps: float | None = None
     formula: str | None = None
+    sweep: Sweep | None = None
 
 
 @dataclass
@@ -116,6 +129,8 @@ class FileResult:
     expected: str | None = None
     met: bool | None = None
     seconds: float = 0.0
+    picture: str | None = None
+    """The graph of the file as SVG, for a report that shows it."""
 
     @property
     def outcome(self) -> Literal["passed", "failed", "error", "unchecked"]:

@@ -53,6 +53,11 @@ def _code(item: InputResult) -> str:
     return "" if item.status == "pass" else f" [{CODES[item.status]}]"
 
 
+def formula_lines(target: TargetResult, item: InputResult, view: View) -> Iterator[Line]:
+    if item.formula is not None:
+        yield from wrapped("  formula: ", f"{derivative(target, item)} = {item.formula}", view, "quiet")
+
+
 def blame_lines(target: TargetResult, file: FileResult, view: View) -> Iterator[Line]:
     blame = target.blame
     if blame is None:

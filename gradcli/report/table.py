@@ -78,6 +78,7 @@ def target_lines(target: TargetResult, file: FileResult, view: View, full: bool)
         yield from table_lines(target, view)
     for item in target.inputs:
         yield remarks.verdict_line(target, item)
+        yield from remarks.formula_lines(target, item, view)
     yield from remarks.blame_lines(target, file, view)
     yield from remarks.note_lines(target, view)
 
