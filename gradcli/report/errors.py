@@ -47,7 +47,7 @@ def _object(error: GradcliError) -> dict[str, Any]:
 
 def error_type(error: GradcliError) -> str:
     """The class that Python or PyTorch raises; of an unreadable file, what the system said."""
-    named = getattr(error, "type", None)
+    named = getattr(_each(error)[0], "type", None)
     if named:
         return str(named)
     return builtin_name(error.__cause__ or OSError())

@@ -59,7 +59,7 @@ def _remark(file: FileResult) -> str:
     if file.expected is not None:
         return f": {file.status}, as expected{_error_name(file)}" if file.met else f": expected {file.expected}, found {file.status} [G006]"
     if file.error is not None:
-        return f": not checked{_error_name(file)}"
+        return f": not {'all ' if file.targets else ''}checked{_error_name(file)}"
     if file.status in ("kink", "nan", "unstable") and not file.failing:
         return f": {file.status}, not counted as a failure"
     return ""

@@ -2,7 +2,8 @@
 
 from gradcli.errors import Span
 from gradcli.syntax.directives import Directives
-from gradcli.syntax.parser import Tree, parse, parse_expression
+from gradcli.syntax.parser import parse, parse_expression
 from gradcli.syntax.source import Source
+from gradcli.syntax.tree import Tree
 
 __all__ = ["Directives", "Source", "Span", "Tree", "parse", "parse_expression"]

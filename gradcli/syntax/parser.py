@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 
 from gradcli.errors import LimitError, SourceError, SourceErrors, Span
+from gradcli.syntax import fpcore
 from gradcli.syntax.allowlist import violations
-from gradcli.syntax.directives import Directives, read_directives
+from gradcli.syntax.directives import read_directives
 from gradcli.syntax.nesting import HINT as NESTING_HINT
 from gradcli.syntax.nesting import check_brackets, check_depth, too_deep
 from gradcli.syntax.source import Source
 from gradcli.syntax.structure import structure_errors
+from gradcli.syntax.tree import Tree
 
 NESTING = 500
 PYTHON_LIMIT = "Python's own parser takes 200 nested brackets and 100 nested blocks"
@@ -40,15 +41,6 @@ HINTS: tuple[tuple[str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A file that is in the language."""
-
-    module: ast.Module
-    source: Source
-    directives: Directives
-
-
 def parse(source: Source, *, nesting: int = NESTING, file_size: int = FILE_SIZE) -> Tree:
     """The tree of a file.
 
@@ -57,6 +49,8 @@ def parse(source: Source, *, nesting: int = NESTING, file_size: int = FILE_SIZE)
     if len(source.text) > file_size:
         raise LimitError(f"limit reached: file size of {file_size} characters (--max-file-size {file_size})", hint="split the file")
     refuse_nul(source)
+    if source.path.endswith(fpcore.SUFFIX):
+        return fpcore.whole_tree(source, nesting)
     check_brackets(source, nesting)
     module = python_tree(source, nesting)
     check_depth(module, source, nesting)
