@@ -11,7 +11,10 @@ import pytest
 import gradcli
 
 PACKAGE = Path(gradcli.__file__).parent
-FLOORS = ("errors", "syntax", "ops", "engine", "interpreter", "references", "check", "graph", "report", "commands", "cli")
+FLOORS = (
+    "errors", "syntax", "ops", "engine", "interpreter", "references", "check", "graph", "report", "discovery", "config", "batch",
+    "commands", "cli",
+)  # fmt: skip
 """From the bottom up: data flows one way."""
 
 HEAVY = {"sympy", "rich", "typer"}

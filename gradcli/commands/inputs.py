@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
-from collections.abc import Iterator
-from pathlib import PurePath
 
+from gradcli.discovery import walk
+from gradcli.discovery.walk import Wanted
 from gradcli.errors import UsageError
 from gradcli.interpreter.limits import Limits
 from gradcli.syntax.source import Source
@@ -15,48 +14,36 @@ from gradcli.syntax.spelling import nearest
 
 STANDARD_INPUT = "-"
 STANDARD_INPUT_NAME = "<stdin>"
-SUFFIX = ".grad"
-GLOB = frozenset("*?[")
 
 
-def find(paths: list[str]) -> tuple[list[str], list[UsageError]]:
+def find(paths: list[str], wanted: Wanted = Wanted()) -> tuple[list[str], list[UsageError]]:
     """The files in the order of the paths, each once; and the paths behind which there is nothing to check.
 
     A file that is named and missing is among the files: whoever reads it says so, and the others are still checked.
     """
-    files: dict[str, None] = {}
+    files: list[str] = []
     empty: list[UsageError] = []
     for path in paths:
-        found = list(_expand(path))
-        files.update(dict.fromkeys(found))
+        found = _expand(path, wanted)
+        files += found
         if not found:
-            kind = f"no *{SUFFIX} file in directory" if os.path.isdir(path) else "no file matches"
+            kind = f"no {_names(wanted)} file in directory" if os.path.isdir(path) else "no file matches"
             empty.append(UsageError(f"{kind} {path}", hint="name a file, or a directory that has some", code="G104"))
-    return list(files), empty
+    return walk.once(files), empty
 
 
-def _expand(path: str) -> Iterator[str]:
+def _expand(path: str, wanted: Wanted) -> list[str]:
     if path == STANDARD_INPUT:
-        yield path
-    elif os.path.isdir(path):
-        yield from _walk(path)
-    elif GLOB & set(path) and not os.path.exists(path):
-        for match in sorted(glob.glob(path, recursive=True)):
-            yield from _walk(match) if os.path.isdir(match) else [_shown(match)]
-    else:
-        yield _shown(path)
+        return [path]
+    if os.path.isdir(path):
+        return walk.search(path, wanted)
+    if walk.is_glob(path) and not os.path.exists(path):
+        return [file for match in walk.expand(path) for file in (walk.search(match, wanted) if os.path.isdir(match) else [match])]
+    return [walk.shown(path)]
 
 
-def _walk(directory: str) -> Iterator[str]:
-    found = []
-    for folder, subfolders, names in os.walk(directory):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        found += [os.path.join(folder, name) for name in names if name.endswith(SUFFIX)]
-    yield from sorted(map(_shown, found))
-
-
-def _shown(path: str) -> str:
-    return PurePath(path).as_posix()
+def _names(wanted: Wanted) -> str:
+    return " or ".join(pattern.text for pattern in wanted.include)
 
 
 def read(path: str, limits: Limits) -> Source:
@@ -70,7 +57,7 @@ def read(path: str, limits: Limits) -> Source:
         raise unreadable(path, error) from error
     if len(data) > limits.file_size:
         raise limits.reached("file_size")
-    return Source.decode(_shown(path), data)
+    return Source.decode(walk.shown(path), data)
 
 
 def unreadable(path: str, error: OSError) -> UsageError:
