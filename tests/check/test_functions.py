@@ -55,7 +55,11 @@ def test_a_random_upstream_shows_what_ones_hide(check) -> None:
         ("x * x", "return None", "x (argument 1) is None, but the output depends on it"),
         ("x.relu()", "return g", "x (argument 1) lacks a mask: it is not 0 at [1]"),
         ("x.mean()", "return g.expand(3)", "x (argument 1) is right up to a factor of 3: the mean over 3 elements is missing"),
-        ("x.sum()", "return (g / 3).expand(3)", "x (argument 1) is right up to a factor of 1/3: it is the mean, not the sum over 3 elements"),
+        (
+            "x.sum()",
+            "return (g / 3).expand(3)",
+            "x (argument 1) is right up to a factor of 1/3: it is the mean, not the sum over 3 elements",
+        ),
         ("x * x", "return 2 * x", "x (argument 1) ignores grad_output"),
         ("x.flip(0)", "return g", "x (argument 1) is in reverse order"),
         ("x.cos()", "return g.mul_(-x.sin())", "backward changes grad_output in place"),
@@ -100,8 +104,10 @@ def test_what_writes_into_grad_output_is_named(check) -> None:
 
 def test_several_outputs_are_judged_together(check) -> None:
     text = (
-        "class P(Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x.sin(), x.cos()\n"
-        "    @staticmethod\n    def backward(ctx, a, b):\n        x, = ctx.saved_tensors\n        return a * x.cos() {} b * x.sin()\n" + X
+        "class P(Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n"
+        "        return x.sin(), x.cos()\n"
+        "    @staticmethod\n    def backward(ctx, a, b):\n        x, = ctx.saved_tensors\n        return a * x.cos() {} b * x.sin()\n"
+        + X
         + "s, c = P.apply(x)\nloss = (s + 2 * c).sum()"
     )
     assert not check(text.format("-")).failing
@@ -111,8 +117,11 @@ def test_several_outputs_are_judged_together(check) -> None:
 def test_an_output_marked_as_not_differentiable_is_left_out(check) -> None:
     text = (
         "class S(Function):\n    @staticmethod\n    def forward(ctx, x):\n        v, i = x.sort()\n        ctx.mark_non_differentiable(i)\n"
-        "        ctx.save_for_backward(i)\n        return v, i\n    @staticmethod\n    def backward(ctx, g, unused):\n        i, = ctx.saved_tensors\n"
-        "        d = zeros_like(g)\n        d[i] = g\n        return d\n" + X + "v, i = S.apply(x)\nloss = (v * tensor([1.0, 2.0, 3.0])).sum()"
+        "        ctx.save_for_backward(i)\n        return v, i\n    @staticmethod\n"
+        "    def backward(ctx, g, unused):\n        i, = ctx.saved_tensors\n"
+        "        d = zeros_like(g)\n        d[i] = g\n        return d\n"
+        + X
+        + "v, i = S.apply(x)\nloss = (v * tensor([1.0, 2.0, 3.0])).sum()"
     )
     found = check(text)
     assert not found.failing, found.functions
@@ -125,7 +134,8 @@ def test_the_same_tensor_given_twice(check) -> None:
 
 def test_arguments_that_are_no_tensors(check) -> None:
     text = (
-        "class P(Function):\n    @staticmethod\n    def forward(ctx, x, n, scale=1.0):\n        ctx.n = n\n        ctx.save_for_backward(x)\n"
+        "class P(Function):\n    @staticmethod\n    def forward(ctx, x, n, scale=1.0):\n        ctx.n = n\n"
+        "        ctx.save_for_backward(x)\n"
         "        return x ** n * scale\n    @staticmethod\n    def backward(ctx, g):\n        x, = ctx.saved_tensors\n"
         "        return {} * g * x ** (ctx.n - 1), None, None\n" + X + "loss = P.apply(x, 3, 2.0).sum()"
     )
@@ -135,7 +145,8 @@ def test_arguments_that_are_no_tensors(check) -> None:
 
 def test_digits_lost_inside_are_no_fault(check) -> None:
     text = (
-        "class T(Function):\n    @staticmethod\n    def forward(ctx, x):\n        y = x.tanh()\n        ctx.save_for_backward(y)\n        return y\n"
+        "class T(Function):\n    @staticmethod\n    def forward(ctx, x):\n        y = x.tanh()\n"
+        "        ctx.save_for_backward(y)\n        return y\n"
         "    @staticmethod\n    def backward(ctx, g):\n        y, = ctx.saved_tensors\n        return g * (1 - y * y)\n"
         "x = tensor([20.0, 0.3], requires_grad=True)\nloss = T.apply(x).sum()"
     )
@@ -177,7 +188,9 @@ def test_at_a_kink_any_slope_between_the_sides(check, at_zero: float, fails: boo
 
 @pytest.mark.parametrize(("weights", "fails"), [("[1.0, 0.0]", False), ("[0.3, 0.7]", False), ("[1.0, 1.0]", True), ("[0.4, 0.4]", True)])
 def test_a_tie_may_be_shared_but_not_doubled(check, weights: str, fails: bool) -> None:
-    found = check(function("x.max()", f"return g * tensor({weights})") + "x = tensor([2.0, 2.0], requires_grad=True)\nloss = F.apply(x) * 3")
+    found = check(
+        function("x.max()", f"return g * tensor({weights})") + "x = tensor([2.0, 2.0], requires_grad=True)\nloss = F.apply(x) * 3"
+    )
     assert found.functions[0].failing is fails
 
 

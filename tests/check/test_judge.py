@@ -47,7 +47,9 @@ PASS, FAIL = ("pass", False), ("fail", True)
 
 
 @pytest.mark.parametrize("scale", [1e-250, 1e-7, 1.0, 1e9, 1e250])
-@pytest.mark.parametrize(("factor", "expected"), [(1.0, PASS), (1 + 4e-16, PASS), (1 + 1e-9, FAIL), (1.0001, FAIL), (2.0, FAIL), (-1.0, FAIL), (0.0, FAIL)])
+@pytest.mark.parametrize(
+    ("factor", "expected"), [(1.0, PASS), (1 + 4e-16, PASS), (1 + 1e-9, FAIL), (1.0001, FAIL), (2.0, FAIL), (-1.0, FAIL), (0.0, FAIL)]
+)
 def test_the_scale_does_not_matter(scale: float, factor: float, expected: tuple[str, bool]) -> None:
     assert verdicts(judge([scale * factor], [scale], exactly=[scale * factor])) == [expected]
 
@@ -93,7 +95,9 @@ def test_what_nobody_knows_is_unstable() -> None:
     assert verdicts(judge([2.0, 1.0], [1.0, 1.0], unsettled=np.array([True, False]))) == [("unstable", False), PASS]
 
 
-@pytest.mark.parametrize(("given", "expected"), [(0.0, ("kink", False)), (1.0, ("kink", False)), (0.5, ("kink", False)), (1.1, FAIL), (-0.1, FAIL)])
+@pytest.mark.parametrize(
+    ("given", "expected"), [(0.0, ("kink", False)), (1.0, ("kink", False)), (0.5, ("kink", False)), (1.1, FAIL), (-0.1, FAIL)]
+)
 def test_at_a_kink(given: float, expected: tuple[str, bool]) -> None:
     found = judge([given], [given if 0 <= given <= 1 else 0.0], sides=[[0.0], [1.0]], exactly=[given])
     assert verdicts(found) == [expected]

@@ -98,7 +98,9 @@ def test_upstream_gradients() -> None:
     assert recognise(along(spread), truth, context).text == "sums grad_output over axis 1, which the output keeps apart"
 
 
-@pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (0.5, "0.5"), (1 / 3, "1/3"), (1 / 7, "1/7"), (0.1, "0.1"), (1.0001, "1.0001"), (0.3, "0.3")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(2.0, "2"), (0.5, "0.5"), (1 / 3, "1/3"), (1 / 7, "1/7"), (0.1, "0.1"), (1.0001, "1.0001"), (0.3, "0.3")]
+)
 def test_factors_as_people_write_them(value: float, text: str) -> None:
     assert number(value) == text
 

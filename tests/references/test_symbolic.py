@@ -71,10 +71,7 @@ def test_the_body_of_a_custom_function_is_followed_not_its_backward(trace) -> No
 
 
 def test_stop_gradients_are_constants(trace) -> None:
-    t = trace(
-        "x = tensor(3., requires_grad=True)\nwith no_grad():\n    c = x * x\n"
-        "y = x * x.detach() + c * x + x.data * x + x.item() * x"
-    )
+    t = trace("x = tensor(3., requires_grad=True)\nwith no_grad():\n    c = x * x\ny = x * x.detach() + c * x + x.data * x + x.item() * x")
     assert float(gradient(t, "y", "x")[0]) == 3 + 9 + 3 + 3
 
 

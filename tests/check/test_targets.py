@@ -1,0 +1,195 @@
+"""Which gradients of a file are judged, in order of precedence, and what they are gradients of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+X = "x = tensor([1.0, 2.0], requires_grad=True)\n"
+
+
+def outputs(found) -> list[tuple[str, int | None]]:
+    return [(t.output, t.line) for t in found.targets]
+
+
+def gradient(found, target: int = 0, leaf: int = 0) -> np.ndarray:
+    return found.targets[target].inputs[leaf].autograd
+
+
+def test_the_last_output_by_default(check) -> None:
+    found = check(X + "a = (x * x).sum()\ny = (x * 3).sum()\nn = 5")
+    assert outputs(found) == [("y", 3)]
+    assert gradient(found).tolist() == [3.0, 3.0]
+
+
+def test_every_leaf_by_default_in_order(check) -> None:
+    found = check("a = tensor(1.0, requires_grad=True)\nb = tensor(2.0, requires_grad=True)\nc = tensor(3.0)\ny = a * b * c")
+    assert [(i.name, i.line) for i in found.targets[0].inputs] == [("a", 1), ("b", 2)]
+
+
+def test_passes_of_the_program_come_before_the_last_output(check) -> None:
+    found = check(X + "y = (x * x).sum()\ny.backward()\nz = x.sum()")
+    assert outputs(found) == [("y", 3)]
+
+
+def test_checks_come_before_passes(check) -> None:
+    found = check(X + "y = (x * x).sum()\ny.backward()\nz = (x * 3).sum()\ncheck(z)\ncheck(y, wrt=[x])")
+    assert outputs(found) == [("z", 5), ("y", 6)]
+
+
+def test_options_come_before_all(check) -> None:
+    found = check(X + "y = (x * x).sum()\nz = (x * 3).sum()\ncheck(z)", output="y")
+    assert outputs(found) == [("y", 2)]
+
+
+def test_wrt_on_the_command_line(check) -> None:
+    found = check("a = tensor(1.0, requires_grad=True)\nb = tensor(2.0, requires_grad=True)\ny = b * a", wrt=("b",))
+    assert [i.name for i in found.targets[0].inputs] == ["b"]
+
+
+def test_an_inner_tensor_can_be_differentiated_by(check) -> None:
+    found = check(X + "h = x * x\ny = (h * h).sum()\ncheck(y, wrt=[h])")
+    assert gradient(found).tolist() == [2.0, 8.0]
+    assert found.status == "pass"
+
+
+def test_grad_outputs_on_the_command_line(check) -> None:
+    found = check(X + "y = x ** 2", grad_outputs="[0.5, -1.0]")
+    assert gradient(found).tolist() == [1.0, -4.0]
+    assert found.targets[0].grad_outputs.tolist() == [0.5, -1.0]
+
+
+def test_a_jacobian_where_nothing_is_given(check) -> None:
+    found = check(X + "y = stack([x[0] * x[1], x[1], x[0] ** 2])")
+    assert gradient(found).tolist() == [[2.0, 1.0], [0.0, 1.0], [2.0, 0.0]]
+    assert found.targets[0].grad_outputs is None
+    assert found.targets[0].inputs[0].verdicts.shape == (3, 2)
+
+
+def test_a_jacobian_too_large_goes_along_a_random_direction_and_says_so(check) -> None:
+    found = check("x = ones(300, requires_grad=True)\ny = x * x")
+    assert found.targets[0].grad_outputs is not None
+    assert [n.kind for n in found.targets[0].notes] == ["random-grad-outputs"]
+    assert found.status == "pass"
+
+
+def test_accumulated_gradients_are_those_of_all_passes(check) -> None:
+    found = check(X + "(x * x).sum().backward()\n(x ** 3).sum().backward()")
+    assert gradient(found, 0).tolist() == [2.0, 4.0]
+    assert gradient(found, 1).tolist() == [2.0 + 3.0, 4.0 + 12.0]
+    assert found.status == "pass"
+
+
+def test_a_gradient_zeroed_between_two_passes(check) -> None:
+    found = check(X + "(x * x).sum().backward()\nx.grad.zero_()\n(x ** 3).sum().backward()")
+    assert gradient(found, 1).tolist() == [3.0, 12.0]
+    assert found.status == "pass"
+
+
+def test_what_the_program_put_into_grad_is_a_constant(check) -> None:
+    found = check(X + "x.grad = tensor([10.0, 20.0])\n(x * x).sum().backward()")
+    assert gradient(found).tolist() == [12.0, 24.0]
+    assert found.status == "pass"
+
+
+def test_several_outputs_in_one_pass(check) -> None:
+    found = check(X + "import torch\na = (x * x).sum()\nb = x ** 3\ntorch.autograd.backward([a, b], [None, tensor([1.0, -1.0])])")
+    assert gradient(found).tolist() == [2.0 + 3.0, 4.0 - 12.0]
+    assert found.status == "pass"
+
+
+def test_autograd_grad_is_a_target(check) -> None:
+    found = check(X + "import torch\ny = (x ** 3).sum()\n(g,) = torch.autograd.grad(y, x)")
+    assert outputs(found) == [("y", 4)]
+    assert found.status == "pass"
+
+
+def test_a_leaf_updated_between_passes_is_judged_where_it_was(check) -> None:
+    found = check(X + "(x * x).sum().backward()\nwith no_grad():\n    x += 1\n    x.grad.zero_()\n(x * x).sum().backward()")
+    assert [gradient(found, k).tolist() for k in (0, 1)] == [[2.0, 4.0], [4.0, 6.0]]
+    assert found.status == "pass"
+
+
+# ---- higher order
+
+
+def test_second_order_is_the_hessian(check) -> None:
+    found = check(X + "y = x[0] ** 2 * x[1] ** 3\ncheck(y, wrt=[x], order=2)")
+    assert gradient(found).tolist() == [[16.0, 24.0], [24.0, 12.0]]
+    assert found.targets[0].order == 2
+    assert found.status == "pass"
+
+
+def test_order_on_the_command_line(check) -> None:
+    found = check("x = tensor(2.0, requires_grad=True)\ny = x ** 5", order=3)
+    assert float(gradient(found)) == 60 * 4.0
+    assert found.status == "pass"
+
+
+def test_a_vanishing_second_derivative_is_judged_too(check) -> None:
+    found = check(X + "y = (3 * x).sum()\ncheck(y, wrt=[x], order=2)")
+    assert gradient(found).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert found.status == "pass"
+
+
+# ---- stop-gradients
+
+
+@pytest.mark.parametrize(
+    ("program", "kind"),
+    [
+        ("y = (x * x.detach()).sum()", "detach"),
+        ("y = (x * x.data).sum()", "data"),
+        ("y = (x * x[0].item()).sum()", "item"),
+    ],
+)
+def test_stop_gradients_are_pinned_and_listed(check, program: str, kind: str) -> None:
+    found = check(X + program)
+    assert found.status == "pass"
+    notes = [n for n in found.targets[0].notes if n.kind == "stop-gradient"]
+    assert notes
+    assert kind.split("_")[0] in notes[0].message.replace("-", "")
+    assert notes[0].line is not None
+
+
+# ---- asserts and expectations
+
+
+def test_asserts_are_reported_and_fail_the_file(check) -> None:
+    found = check(X + "y = (x * x).sum()\nassert y > 0\nassert y < 0, 'too large'\ny.backward()\nassert x.grad[0] == 2")
+    assert [(a.line, a.status) for a in found.asserts] == [(3, "pass"), (4, "fail"), (6, "pass")]
+    assert found.asserts[1].message == "too large"
+    assert found.targets[0].status == "pass"
+    assert found.status == "fail"
+    assert found.failing
+
+
+@pytest.mark.parametrize(("word", "met"), [("pass", True), ("fail", False), ("kink", False)])
+def test_expectations(check, word: str, met: bool) -> None:
+    assert check(f"# gradcli: expect {word}\n" + X + "y = (x * x).sum()").met is met
+
+
+def test_an_expected_error_is_met(check) -> None:
+    found = check("# gradcli: expect error\nx = tensor([1.0], requires_grad=True)\ny = x.nothing()", error=True)
+    assert found.met is True
+
+
+def test_nothing_to_check_is_unchecked(check) -> None:
+    found = check("a = 3\nb = tensor([1.0]) * a")
+    assert (found.status, found.failing, found.targets) == ("unchecked", False, [])
+    assert check("a = 3", strict=True).failing
+
+
+def test_an_input_without_elements_passes(check) -> None:
+    assert check("x = zeros(0, requires_grad=True)\ny = (x * x).sum()").status == "pass"
+
+
+def test_two_runs_are_equal(check) -> None:
+    text = "x = randn(3, requires_grad=True)\ny = (x * x).sum()"
+    assert gradient(check(text)).tolist() == gradient(check(text)).tolist()
+    assert gradient(check(text)).tolist() != gradient(check(text, seed=1)).tolist()
+
+
+def test_values_of_leaves_can_be_set(check) -> None:
+    found = check(X + "y = (x * x).sum()", set=(("x", "[5.0, 7.0]"),))
+    assert gradient(found).tolist() == [10.0, 14.0]
