@@ -35,7 +35,7 @@ class Labels:
         for name, value in self.names.items():
             if value is tensor:
                 return name, None
-        record = tensor.trace
+        record = tensor.own_record
         line = record.span.line if record is not None and record.span is not None else None
         return (f"line {line}" if line is not None else "output"), line
 

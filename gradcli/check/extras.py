@@ -35,7 +35,7 @@ def formula(target: Target, item: Input) -> str | None:
     output, weights = target.roots[0] if target.roots else (None, None)
     if output is None or target.order != 1 or item.autograd.size > MOST_ELEMENTS or len(item.terms) != 1:
         return None
-    if item.constant is not None or output.trace is None or output.trace is not item.terms[0].record:
+    if item.constant is not None or output.own_record is None or output.own_record is not item.terms[0].record:
         return None
     from gradcli.references.closed_form import closed_form
 

@@ -240,7 +240,7 @@ class Pass:
         watch = node.watch if not self.own else None
         if watch is not None and watch.before:
             g = run_before(watch.before, [g], self.recorded)[0]
-        if g is not None and leaf.requires_grad:
+        if g is not None and leaf.wants:
             self.accumulate(leaf, g)
         if watch is not None and watch.after:
             run_after(watch.after, node, [], [g], self.recorded)

@@ -58,7 +58,7 @@ def checkpoint(
         return Frame(function, args, kwargs, early_stop).run()
     if kwargs:
         raise DataError(f"Unexpected keyword arguments: {','.join(kwargs)}", hint="pass them with use_reentrant=False")
-    if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+    if not any(isinstance(a, Tensor) and a.wants for a in args):
         state.warn(NOTHING_ASKS, UserWarning)
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
 
@@ -214,7 +214,7 @@ class CheckpointFunction(Function):
         with untraced(ctx.random), enable_grad():
             results = ctx.function(*inputs)
             outputs = results if isinstance(results, (tuple, list)) else (results,)
-            roots = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Tensor) and o.requires_grad]
+            roots = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Tensor) and o.wants]
             if not roots:
                 raise AutogradError("none of output has requires_grad=True, this checkpoint() is not necessary")
             backward([o for o, _ in roots], [g for _, g in roots], own=False)
@@ -224,7 +224,7 @@ class CheckpointFunction(Function):
 def detached(tensor: Tensor) -> Tensor:
     """A leaf with the value and the flag of a tensor."""
     leaf = detach(tensor)
-    leaf.requires_grad = tensor.requires_grad
+    leaf.wants = tensor.wants
     return leaf
 
 

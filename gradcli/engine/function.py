@@ -73,7 +73,7 @@ class Kept:
         self.tensor = None if output_nr is not None else tensor
         self.value = tensor.value
         self.output_nr = output_nr
-        self.record = tensor.trace
+        self.record = tensor.own_record
 
 
 class FunctionNode(Node):
@@ -280,7 +280,7 @@ def _note_outputs(cls: type[Function], call: FunctionCall, args: tuple[Any, ...]
     values = [a.value if isinstance(a, Tensor) else a for a in args]
     records = substitute(call, [o.value for o in tensors], values, run) if tensors else None
     for k, record in enumerate(records or ()):
-        tensors[k].trace = record
+        tensors[k].own_record = record
     call.outputs = tuple(o.record() if isinstance(o, Tensor) else None for o in outputs)
 
 
@@ -312,8 +312,8 @@ def _fresh(outputs: list[Any], args: tuple[Any, ...], context: Context) -> list[
     for out in outputs:
         if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in context.dirty):
             alias = Tensor(out.array)
-            alias.version, alias.trace = out.version, out.record()
-            alias.view = ViewOf(out, (), 0 if out.is_inference else out.version.count, "custom")
+            alias.version, alias.own_record = out.version, out.record()
+            alias.shares = ViewOf(out, (), 0 if out.untracked else out.version.count, "custom")
             out = alias
         fresh.append(out)
     return fresh
@@ -334,15 +334,15 @@ def _attach(
                 "Some elements marked as dirty during the forward method were not returned as output. "
                 "The inputs that are modified inplace must all be outputs of the Function."
             )
-        if dirty.requires_grad and dirty.node is None:
+        if dirty.wants and dirty.node is None:
             raise AutogradError("a leaf Variable that requires grad has been used in an in-place operation.")
     node = FunctionNode(cls, context, edges, tuple(form_of(o) for o in outputs))
     node.inputs = tuple((a.shape, a.dtype) if isinstance(a, Tensor) else None for a in args)
     for k, out in enumerate(outputs):
         if isinstance(out, Tensor) and out.is_floating and not any(out is t for t in context.non_differentiable):
-            out.node, out.output_nr, out.requires_grad = node, k, True
-            if out.view is not None:
-                out.view = ViewOf(out.view.base, out.view.chain, out.version.count, "custom")
+            out.node, out.output_nr, out.wants = node, k, True
+            if out.shares is not None:
+                out.shares = ViewOf(out.shares.base, out.shares.chain, out.version.count, "custom")
     for arg in context.dirty:
         arg.version.bump(arg)
     node.keep(context.to_save, outputs)

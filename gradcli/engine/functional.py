@@ -38,7 +38,7 @@ def prepared(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ..
 
 def leaf(tensor: Tensor) -> Tensor:
     made = detach(tensor)
-    made.requires_grad = True
+    made.wants = True
     return made
 
 

@@ -58,7 +58,7 @@ def watch(node: Node) -> Watch:
 
 def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(gradient)` whenever the gradient of a tensor is complete; what it returns (unless None) replaces the gradient."""
-    if not tensor.requires_grad:
+    if not tensor.wants:
         raise AutogradError("cannot register a hook on a tensor that doesn't require gradient", hint="create it with requires_grad=True")
     node = tensor.grad_fn
     if node is not None:
@@ -70,7 +70,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle
 
 def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to the `.grad` of a leaf."""
-    if not tensor.requires_grad:
+    if not tensor.wants:
         raise AutogradError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise AutogradError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -91,7 +91,7 @@ def register_node_prehook(node: Node, hook: Callable[..., Any]) -> RemovableHand
 
 def retain_grad(tensor: Tensor) -> None:
     """Let a tensor that is no leaf keep its gradient in `.grad`."""
-    if not tensor.requires_grad:
+    if not tensor.wants:
         raise AutogradError("can't retain_grad on Tensor that has requires_grad=False")
     node = tensor.grad_fn
     if node is None:

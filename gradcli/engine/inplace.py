@@ -80,13 +80,13 @@ def check_writable(target: Tensor, others: tuple[Any, ...] = ()) -> None:
 
     A view of what has joined the graph since the view was last looked at still counts as a leaf, in PyTorch too.
     """
-    if target.is_inference and not state.inference:
+    if target.untracked and not state.inference:
         raise AutogradError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
             "doing inplace update."
         )
     if state.grad and any(t.would_ask for t in (target, *others) if type(t) is Tensor):
-        if target.view is not None:
+        if target.shares is not None:
             _check_view(target)
         if target.would_ask and target.node is None:
             raise AutogradError(
@@ -97,7 +97,7 @@ def check_writable(target: Tensor, others: tuple[Any, ...] = ()) -> None:
 
 def _check_view(target: Tensor) -> None:
     """The rules for writing through a view."""
-    view = target.view
+    view = target.shares
     assert view is not None
     if view.kind:
         by = f"Output {target.output_nr} of {short_name(target.node)} is a view and is being modified inplace." if target.node else ""
@@ -132,7 +132,7 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     for arg in args:
         if type(arg) is Tensor:
             arg.refresh()
-    mask = sum(1 << k for k, arg in enumerate(args) if type(arg) is Tensor and arg.requires_grad)
+    mask = sum(1 << k for k, arg in enumerate(args) if type(arg) is Tensor and arg.wants)
     values = [arg.value if type(arg) is Tensor else arg for arg in args]
     if isinstance(op, Elementwise):
         values = promote(values)
@@ -146,14 +146,14 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     except ValueError as error:
         raise broadcast_error(values) or error from error
     check_fits(target, out)
-    before = (tracer is not None and target.view is not None) and snapshot(target.view.base.value)
+    before = (tracer is not None and target.shares is not None) and snapshot(target.shares.base.value)
     records = _records(args) if tracer is not None and tracer.following else None
     node = _node(op, target, args, values, mask, out) if recording else None
     write(target.array, out)
     if node is not None:
         _rebase(target, node)
-    target.version.bump(target if target.view is None else target.view.base)
-    if node is not None and target.view is not None:
+    target.version.bump(target if target.shares is None else target.shares.base)
+    if node is not None and target.shares is not None:
         target.refresh()
     if tracer is not None:
         _trace(op, target, values, out, records, before)
@@ -178,8 +178,8 @@ def check_fits(target: Tensor, out: Any) -> None:
 
 def _node(op: Operation, target: Tensor, args: tuple[Any, ...], values: list[Any], mask: int, out: Any) -> OperationNode:
     """The node of the written result; it guards its own copy of what was overwritten, and the version that the write makes."""
-    overwritten = Tensor(values[0], target.requires_grad)
-    overwritten.node, overwritten.output_nr, overwritten.trace = target.node, target.output_nr, target.trace
+    overwritten = Tensor(values[0], target.wants)
+    overwritten.node, overwritten.output_nr, overwritten.own_record = target.node, target.output_nr, target.own_record
     overwritten._accumulator = target._accumulator
     written = Tensor(target.array)
     written.version = target.version
@@ -191,7 +191,7 @@ def _node(op: Operation, target: Tensor, args: tuple[Any, ...], values: list[Any
 
 def _rebase(target: Tensor, node: OperationNode) -> None:
     """Put the new node into the history of the target, or through its window into that of its base."""
-    view = target.view
+    view = target.shares
     if view is None:
         _replace(target, node)
         return
@@ -204,7 +204,7 @@ def _replace(target: Tensor, node: Node) -> None:
     """Give a tensor a new history."""
     old = target.node
     nr = target.output_nr
-    target.requires_grad, target.node, target.output_nr = True, node, 0
+    target.wants, target.node, target.output_nr = True, node, 0
     if target.retained:
         move_retained(target, old, nr)
 
@@ -217,7 +217,7 @@ def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: 
     """Leave records of the write, also for the base of a view and for a tensor that shares memory outside the graph."""
     tracer = state.tracer
     assert tracer is not None
-    base = target.view.base if target.view is not None else None
+    base = target.shares.base if target.shares is not None else None
     origin = target.origin if base is None else base.origin
     if origin is not None:
         overwrite(origin)
@@ -225,35 +225,35 @@ def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: 
         overwrite(target, told=False)
         return
     if not any(records):
-        target.trace = None
+        target.own_record = None
         new: Any = snapshot(np.asarray(out))
     else:
         inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
-        new = target.trace = tracer.record(op, inputs, values, out)[0]
+        new = target.own_record = tracer.record(op, inputs, values, out)[0]
     if base is None:
         return
     root = base.record()
     if root is None and not isinstance(new, Record):
         target.traced = None
         return
-    write = WriteWindow(chain=target.view.chain)  # type: ignore[union-attr]
-    base.trace = tracer.record(write, (before if root is None else root, new), [before, out], base.value)[0]
-    base.trace.value = snapshot(base.value)
-    target.traced = base.trace
+    write = WriteWindow(chain=target.shares.chain)  # type: ignore[union-attr]
+    base.own_record = tracer.record(write, (before if root is None else root, new), [before, out], base.value)[0]
+    base.own_record.value = snapshot(base.value)
+    target.traced = base.own_record
 
 
 def overwrite(origin: Tensor, *, told: bool = True) -> None:
     """The memory of `origin` was written to outside the graph: what changed is a constant from now on, a leaf another leaf."""
     tracer = state.tracer
-    if origin.view is not None:
-        origin = origin.view.base
-    old = origin.trace
+    if origin.shares is not None:
+        origin = origin.shares.base
+    old = origin.own_record
     if tracer is None or old is None:
         return
     if told:
         tracer.stop("overwritten outside the graph")
     if old.op is None:
-        origin.trace = None
+        origin.own_record = None
         return
     kept = np.asarray(old.value == origin.value)
-    origin.trace = tracer.record(where, (kept, old, snapshot(origin.value)), [kept, old.value, origin.value], snapshot(origin.value))[0]
+    origin.own_record = tracer.record(where, (kept, old, snapshot(origin.value)), [kept, old.value, origin.value], snapshot(origin.value))[0]

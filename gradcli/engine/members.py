@@ -62,7 +62,7 @@ def set_grad(tensor: Tensor, value: Any) -> None:
 
 
 def get_version(tensor: Tensor) -> int:
-    if tensor.is_inference:
+    if tensor.untracked:
         raise AutogradError("Inference tensors do not track version counter.")
     return tensor.version.count
 
@@ -203,7 +203,7 @@ PROPERTIES: dict[str, Callable[[Tensor], Any]] = {
     "output_nr": lambda t: t.output_nr,
     "volatile": get_volatile,
     "_version": get_version,
-    "_base": lambda t: t.view.base if t.view is not None else None,
+    "_base": lambda t: t.shares.base if t.shares is not None else None,
     "_grad": lambda t: t._grad,
     "_grad_fn": lambda t: t.grad_fn,
     "dtype": lambda t: t.dtype,
@@ -248,7 +248,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "nelement": lambda t: t.size_,
     "dim": lambda t: t.ndim,
     "ndimension": lambda t: t.ndim,
-    "is_inference": lambda t: t.is_inference,
+    "is_inference": lambda t: t.untracked,
     "is_contiguous": is_contiguous,
     "is_floating_point": lambda t: t.value.dtype.kind == "f",
     "is_complex": lambda t: t.value.dtype.kind == "c",
@@ -279,5 +279,20 @@ NODE_METHODS: dict[str, Callable[..., Any]] = {
 }
 
 HANDLE_METHODS: dict[str, Callable[..., Any]] = {"remove": RemovableHandle.remove}
+
+
+
+def furnish() -> None:
+    """Give the class Tensor what it has not of its own: programs go by the tables, Python by the class."""
+    own = {name for cls in Tensor.__mro__[:-1] for name in vars(cls)}
+    for name, read in PROPERTIES.items():
+        if name not in own:
+            setattr(Tensor, name, property(read, SETTERS.get(name)))
+    for name, method in METHODS.items():
+        if name not in own:
+            setattr(Tensor, name, method)
+
+
+furnish()
 
 __all__ = ["HANDLE_METHODS", "METHODS", "NODE_METHODS", "NODE_PROPERTIES", "PROPERTIES", "SETTERS", "Node"]

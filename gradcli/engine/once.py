@@ -32,11 +32,11 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     def backward(ctx: Any, *grads: Any) -> Any:
         with recording(False):
             results = function(ctx, *grads)
-        if not state.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+        if not state.grad or not any(isinstance(g, Tensor) and g.wants for g in grads):
             return results
         several = isinstance(results, tuple)
         given = results if several else (results,)
-        askers = [g for g in grads if isinstance(g, Tensor) and g.requires_grad]
+        askers = [g for g in grads if isinstance(g, Tensor) and g.wants]
         guarded = DelayedError.apply(*given, *askers)[: len(given)]
         return guarded if several else guarded[0]
 

@@ -92,7 +92,7 @@ def write(p: Tensor, value: Any) -> None:
     p.array[...] = value
     p.version.bump(p)
     if state.tracer is not None:
-        p.trace = None
+        p.own_record = None
 
 
 def positive(value: float, text: str) -> None:

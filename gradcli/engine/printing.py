@@ -122,7 +122,7 @@ def tensor_text(tensor: Any) -> str:
     node = tensor.grad_fn
     if node is not None:
         suffixes.append(f"grad_fn=<{node.name}>")
-    elif tensor.requires_grad:
+    elif tensor.wants:
         suffixes.append("requires_grad=True")
     return with_suffixes("tensor(" + body, suffixes, Printing.options.linewidth)
 

@@ -51,7 +51,7 @@ class Protocol:
         return self.value.tolist()  # type: ignore[attr-defined]
 
     def _scalar(self) -> Any:
-        if self.requires_grad and not any(text == SCALAR_WARNING for text, _ in state.warned):  # type: ignore[attr-defined]
+        if self.wants and not any(text == SCALAR_WARNING for text, _ in state.warned):  # type: ignore[attr-defined]
             state.warned.add((SCALAR_WARNING, 0))
             state.warn(SCALAR_WARNING, UserWarning)
         return self.item()

@@ -33,13 +33,13 @@ def restride(name: str) -> Callable[..., Tensor]:
             op = node.op = copy.copy(node.op)
             op.node = NODES[name] if not (name == "squeeze_" and (args or kwargs)) else "SqueezeBackward4"
         tensor.value, tensor.node, tensor.output_nr = window.value, node, window.output_nr
-        tensor.requires_grad = window.requires_grad
-        tensor.trace = window.trace
+        tensor.wants = window.wants
+        tensor.own_record = window.own_record
         tensor.version.bump(tensor)
         tensor.traced = window.traced
-        if tensor.view is not None and window.view is not None:
-            window.view.seen = tensor.version.count
-            tensor.view = window.view
+        if tensor.shares is not None and window.shares is not None:
+            window.shares.seen = tensor.version.count
+            tensor.shares = window.shares
         return tensor
 
     return method

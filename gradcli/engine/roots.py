@@ -70,7 +70,7 @@ def start(outputs: Sequence[Tensor], given: Sequence[Any], create_graph: bool) -
         g = root_gradient(output, gradient, k)
         value = g.value if g.value.dtype.kind == "O" else np.asarray(g.value).astype(output.dtype, copy=False)[()]
         if create_graph:
-            roots.append((output, g if g.requires_grad and g.dtype == output.dtype else Tensor(value)))
+            roots.append((output, g if g.wants and g.dtype == output.dtype else Tensor(value)))
         else:
             roots.append((output, value))
     return roots

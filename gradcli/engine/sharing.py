@@ -21,12 +21,12 @@ def detach(tensor: Tensor) -> Tensor:
 
 def detach_in_place(tensor: Tensor) -> Tensor:
     """Cut a tensor from its history; it becomes a leaf that asks for nothing."""
-    if tensor.view is not None:
+    if tensor.shares is not None:
         raise AutogradError(
             "Can't detach views in-place. Use detach() instead.", hint="write x = x.detach()"
         )
     note_stop(tensor, "detach")
-    tensor.node, tensor.output_nr, tensor.requires_grad, tensor.trace = None, 0, False, None
+    tensor.node, tensor.output_nr, tensor.wants, tensor.own_record = None, 0, False, None
     return tensor
 
 
@@ -53,7 +53,7 @@ def set_data(tensor: Tensor, new: Any) -> None:
     """`tensor.data = new`: from now on the tensor is on the memory of `new`; nothing is counted as a write."""
     if not isinstance(new, Tensor):
         raise ArgumentError(f"Variable data has to be a tensor, but got {type(new).__name__}")
-    if tensor.requires_grad and not new.is_floating:
+    if tensor.wants and not new.is_floating:
         raise DtypeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     old, value = tensor.value, new.array.view()
     if old.shape != value.shape or old.dtype != value.dtype:
@@ -62,7 +62,7 @@ def set_data(tensor: Tensor, new: Any) -> None:
     tensor.version.move(old, value, inputs_only=True)
     if state.tracer is not None:
         overwrite(tensor)
-        tensor.trace = None
+        tensor.own_record = None
 
 
 def numpy(tensor: Tensor, *, force: bool = False) -> Any:
@@ -82,7 +82,7 @@ def variable(data: Any = None, requires_grad: Any = False, volatile: Any = None)
         return Tensor(np.empty(0))
     if not isinstance(data, Tensor):
         raise ArgumentError(f"Variable data has to be a tensor, but got {type(data).__name__}", hint="write torch.tensor(...)")
-    made = shared(data, "Variable") if data.requires_grad else Tensor(data.array.view())
+    made = shared(data, "Variable") if data.wants else Tensor(data.array.view())
     return require_grad(made, True) if requires_grad else made
 
 

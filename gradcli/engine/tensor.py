@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,34 +42,40 @@ class Tensor(Operators, Protocol):
     """An array with a gradient.
 
     value          numpy array, or numpy scalar for a 0-d result
-    requires_grad  whether a gradient is wanted for it or flows through it
+    wants          whether a gradient is wanted for it or flows through it, as far as is known: `requires_grad` looks at a view's base first
     node           the graph node that made it; None for a leaf
     version        counts in-place writes to its memory
-    view           ViewOf for a view, else None
+    shares         ViewOf for a view, else None
     origin         the tensor whose memory this one shares outside the graph (detach, .data), while a run is traced
-    trace          its Record while a run is traced, else None; for a view `traced` is the record of the base that it shows
+    own_record     its Record while a run is traced, else None; for a view `traced` is the record of the base that it shows
+
+    What PyTorch's tensors have besides (`grad`, `data`, `backward`, ...) comes from the tables of engine.members, the operations
+    from the catalogue: no name of this class may be one of theirs.
 
     """
 
     __slots__ = (
-        "__weakref__", "_accumulator", "_grad", "hooks", "node", "origin", "output_nr", "post_hooks", "requires_grad", "retained", "trace",
-        "traced", "value", "version", "view",
+        "__weakref__", "_accumulator", "_grad", "hooks", "node", "origin", "output_nr", "own_record", "post_hooks",
+        "retained", "shares", "traced", "value", "version", "wants",
     )  # fmt: skip
     __operation_priority__ = 2
     __operation__: ClassVar[Callable[[Operation, tuple[Any, ...]], Any]]
     """Applies an operation: `apply`."""
     method: ClassVar[Callable[[Tensor, str], Any]]
     """The method of a name, bound; given by engine.methods."""
+    requires_grad: bool
+    grad: Tensor | None
+    data: Any
 
     def __init__(self, value: Any, requires_grad: bool = False) -> None:
         self.value = value
-        self.requires_grad = requires_grad
+        self.wants = requires_grad
         self.version: Version = state.version()
         self.node: Node | None = None
         self.output_nr = 0
-        self.view: ViewOf | None = None
+        self.shares: ViewOf | None = None
         self.origin: Tensor | None = None
-        self.trace: Record | None = None
+        self.own_record: Record | None = None
         self.traced: Record | None = None
         self.hooks: dict[int, Callable[..., Any]] | None = None
         self.post_hooks: dict[int, Callable[..., Any]] | None = None
@@ -86,7 +92,7 @@ class Tensor(Operators, Protocol):
         if isinstance(node, AccumulateGrad):
             return node.variable
         tensor = cls(value, True)
-        tensor.node, tensor.output_nr, tensor.trace = node, output_nr, record
+        tensor.node, tensor.output_nr, tensor.own_record = node, output_nr, record
         return tensor
 
     # ---- what it is
@@ -118,7 +124,7 @@ class Tensor(Operators, Protocol):
         return self.value.dtype.kind in "fcO"
 
     @property
-    def is_inference(self) -> bool:
+    def untracked(self) -> bool:
         return isinstance(self.version, Untracked)
 
     @property
@@ -129,17 +135,13 @@ class Tensor(Operators, Protocol):
     @property
     def would_ask(self) -> bool:
         """The same without looking at the history of a view."""
-        return self.requires_grad or (self.view is not None and self.view.base.requires_grad)
+        return self.wants or (self.shares is not None and self.shares.base.wants)
 
     @property
     def asks(self) -> bool:
         """`requires_grad` as a program sees it: a view asks when its base was written to by something that asks."""
         self.refresh()
-        return self.requires_grad
-
-    @property
-    def grad(self) -> Tensor | None:
-        return self._grad
+        return self.wants
 
     @property
     def array(self) -> np.ndarray:
@@ -174,7 +176,7 @@ class Tensor(Operators, Protocol):
 
     def edge(self) -> Edge | None:
         """Where its gradient goes: None when it asks for none."""
-        if not self.requires_grad:
+        if not self.wants:
             return None
         node = self.node
         return (self.accumulator(), 0) if node is None else (node, self.output_nr)
@@ -189,34 +191,34 @@ class Tensor(Operators, Protocol):
 
     def refresh(self) -> None:
         """Give a view whose base was written to since the history of what it now shows."""
-        view = self.view
+        view = self.shares
         if view is None or type(self.version) is Untracked or view.seen == self.version.count:
             return
         base = view.base
         base.refresh()
-        if view.kind == "no_grad" or (self.node is None and not base.requires_grad):
+        if view.kind == "no_grad" or (self.node is None and not base.wants):
             return
         view.seen = self.version.count
-        self.requires_grad = True
+        self.wants = True
         self.output_nr = 0
-        self.node = make_node(Window(chain=view.chain), (base,), [base.value], int(base.requires_grad), self.value, (self,))
+        self.node = make_node(Window(chain=view.chain), (base,), [base.value], int(base.wants), self.value, (self,))
 
     def record(self) -> Record | None:
         """Its trace record, made now for a leaf; None for a constant."""
         tracer = state.tracer
         if tracer is None:
             return None
-        view = self.view
+        view = self.shares
         if view is not None and (view.kind != "no_grad" or tracer.inside):
             root = view.base.record()
             if root is not self.traced:
-                self.traced, self.trace = root, None
+                self.traced, self.own_record = root, None
                 if root is not None:
                     op = Window(chain=view.chain)
-                    self.trace = tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
-        if self.trace is None and self.requires_grad and self.node is None and (view is None or not view.kind):
-            self.trace = tracer.leaf(self)
-        return self.trace
+                    self.own_record = tracer.record(op, (root,), [root.value], op.forward(root.value))[0]
+        if self.own_record is None and self.wants and self.node is None and (view is None or not view.kind):
+            self.own_record = tracer.leaf(self)
+        return self.own_record
 
 
 FLOAT64 = np.dtype(np.float64)
@@ -237,10 +239,10 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     for arg in args:
         edge = None
         if type(arg) is Tensor:
-            if arg.view is not None:
+            if arg.shares is not None:
                 arg.refresh()
             value = arg.value
-            if recording and arg.requires_grad:
+            if recording and arg.wants:
                 mask |= bit
                 node = arg.node
                 edge = (arg.accumulator(), 0) if node is None else (node, arg.output_nr)
@@ -259,7 +261,7 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
         return _apply_several(op, args, values, edges, mask, out)
     result = Tensor(out)
     if mask and (plain or out.dtype.kind in "fcO"):
-        result.requires_grad = True
+        result.wants = True
         result.node = node_of(op, args, values, edges, mask, out, (result,))
     if op.view:
         _share(result, args[0], op)
@@ -275,6 +277,8 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: i
     """The result of an operation over arrays: dtypes promoted, the limit on elements asked first, PyTorch's message for shapes."""
     if tensors > 1 and isinstance(op, Elementwise):
         values[:] = promote(values)
+    if op.real_only:
+        refuse_complex(op, values)
     if op.view:
         values[0] = args[0].array
     size = op.size(*values)
@@ -289,6 +293,14 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: i
     if not size and not op.view:
         state.charge(sum(v.size for v in out) if type(out) is tuple else out.size)
     return out
+
+
+def refuse_complex(op: Operation, values: Sequence[Any]) -> None:
+    """PyTorch's error for an operation that has no complex form."""
+    for value in values:
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "c":
+            dtype = "ComplexDouble" if value.dtype == np.complex128 else "ComplexFloat"
+            raise DtypeError(f'"{op.name}" not implemented for \'{dtype}\'', hint="it is for real numbers: .abs(), .real or .imag give some")
 
 
 def broadcast_error(values: list[Any]) -> ShapeError | None:
@@ -314,7 +326,7 @@ def _apply_several(
         node = node_of(op, args, values, edges, mask, out, results)
         for k, result in enumerate(results):
             if result.is_floating:
-                result.requires_grad, result.node, result.output_nr = True, node, k
+                result.wants, result.node, result.output_nr = True, node, k
     if op.view:
         for k, result in enumerate(results):
             _share(result, args[0], op.part(k), "multi")
@@ -404,15 +416,15 @@ def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ..
 def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> None:
     """Make `result` a view of `source`."""
     result.version = source.version
-    root = source.view
+    root = source.shares
     if not state.grad:
         kind = kind or "no_grad"
-        result.requires_grad = source.requires_grad
+        result.wants = source.wants
     base, chain = (source, (op,)) if root is None else (root.base, (*root.chain, op))
     if root is not None and root.kind:
         kind = root.kind
-    seen = 0 if source.is_inference else source.version.count
-    result.view = ViewOf(base, chain, seen, kind)
+    seen = 0 if source.untracked else source.version.count
+    result.shares = ViewOf(base, chain, seen, kind)
     if state.tracer is not None:
         result.traced = base.record()
 
@@ -428,7 +440,7 @@ def _trace(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, re
     made = tracer.record(op, inputs, values, out)
     for result, record in zip(results, made, strict=False):
         if result.is_floating:
-            result.trace = record
+            result.own_record = record
     node = results[0].node
     if isinstance(node, OperationNode):
         node.records = (*records, *made)
@@ -455,7 +467,7 @@ def require_grad(target: Tensor, flag: Any) -> Tensor:
         raise DtypeError(
             "only Tensors of floating point and complex dtype can require gradients", hint="make it floating: tensor([1., 2.]) or .double()"
         )
-    if flag and target.is_inference and not state.inference:
+    if flag and target.untracked and not state.inference:
         raise AutogradError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if not flag and target.grad_fn is not None:
         raise AutogradError(
@@ -464,5 +476,5 @@ def require_grad(target: Tensor, flag: Any) -> Tensor:
         )
     if flag and state.lift is not None and target.value.dtype.kind == "f":
         target.value = state.lift(target.value)
-    target.requires_grad = flag
+    target.wants = flag
     return target

@@ -104,13 +104,13 @@ class Drawing:
         if node is not None:
             self.walk(node)
             self.graph.edge(node, tensor)
-        elif tensor.requires_grad:
+        elif tensor.wants:
             leaf = tensor.accumulator()
             self.walk(leaf)
             self.graph.edge(leaf, tensor)
-        if tensor.view is not None:
-            self.output(tensor.view.base, BASE)
-            self.graph.edge(tensor.view.base, tensor, style="dotted")
+        if tensor.shares is not None:
+            self.output(tensor.shares.base, BASE)
+            self.graph.edge(tensor.shares.base, tensor, style="dotted")
         self.graph.node(tensor, self.tensor_label(tensor), fill)
 
     def walk(self, root: Node) -> None:
@@ -141,7 +141,7 @@ class Drawing:
             for place, tensor in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
                 if isinstance(tensor, Tensor):
                     shown = name if place is None else f"{name}[{place}]"
-                    thing = tensor if tensor.grad_fn is None or tensor.requires_grad else (node, name)
+                    thing = tensor if tensor.grad_fn is None or tensor.wants else (node, name)
                     self.graph.edge(node, thing, dir="none")
                     self.graph.node(thing, self.tensor_label(tensor, shown), SAVED)
 

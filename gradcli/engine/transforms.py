@@ -48,7 +48,7 @@ def point(tensor: Tensor, outside: bool) -> Tensor:
     if outside and tensor.asks:
         return tensor.view_as(tensor)  # type: ignore[no-any-return]
     made = detach(tensor)
-    made.requires_grad = True
+    made.wants = True
     return made
 
 

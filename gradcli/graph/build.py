@@ -99,7 +99,7 @@ class Builder:
             nodes.append(node)
             by_id[node.id] = node
         node.output = True
-        base = tensor.view.base if tensor.view is not None and edge is not None else None
+        base = tensor.shares.base if tensor.shares is not None and edge is not None else None
         origin = base.edge() if base is not None else None
         if base is None or origin is None:
             return Result(name, node.id, tensor.shape)

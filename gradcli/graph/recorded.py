@@ -22,7 +22,7 @@ class Recorded:
         self.records: dict[Node, Record] = {}
         self.leaves: dict[int, Any] = {}
         self.written: set[Node] = set()
-        records = all_records([t.trace for t in tensors if t.trace is not None])
+        records = all_records([t.own_record for t in tensors if t.own_record is not None])
         self._leaves(records)
         self._from_nodes(nodes)
         self._from_calls(tracer)

@@ -58,11 +58,11 @@ def closed_form(
 
     Raises NoAnswer where there is none: an operation without a symbolic form, a formula too large.
     """
-    if output.trace is None:
+    if output.own_record is None:
         raise NoAnswer("the output does not depend on a leaf in a way that can be followed")
-    records = records_of(output.trace, leaves)
+    records = records_of(output.own_record, leaves)
     symbols = [Leaf(name, symbols_of(name, leaf.shape), np.asarray(leaf.value, dtype=float)) for name, leaf in leaves.items()]
-    path = Path(output.trace, [records[name] for name in leaves])
+    path = Path(output.own_record, [records[name] for name in leaves])
     branches: dict[str, None] = {}
     with np.errstate(all="ignore"):
         made = path.replay([[lifted(leaf)] * len(records[leaf.name]) for leaf in symbols], stepper(branches), constant)
@@ -80,7 +80,7 @@ def closed_form(
 
 def records_of(output: Record, leaves: Mapping[str, Tensor]) -> dict[str, list[Record]]:
     """The records of each leaf below an output."""
-    found: dict[str, list[Record]] = {name: [leaf.trace] if leaf.node is not None and leaf.trace else [] for name, leaf in leaves.items()}
+    found: dict[str, list[Record]] = {name: [leaf.own_record] if leaf.node is not None and leaf.own_record else [] for name, leaf in leaves.items()}
     names = {id(leaf): name for name, leaf in leaves.items()}
     seen, stack = {id(output)}, [output]
     while stack:
@@ -152,13 +152,15 @@ def simplest(expr: Any) -> Any:
     return min(forms, key=lambda form: form.count_ops())
 
 
-def evaluated(array: np.ndarray, point: Mapping[Any, float], digits: int = 30) -> np.ndarray:
+def evaluated(array: np.ndarray, point: Mapping[Any, float], digits: int = 50) -> np.ndarray:
     """Formulas at a point, as floats; NaN where SymPy finds no real number."""
     substitution = {s: sympy.Float(v, digits) for s, v in point.items()}
     out = np.empty(array.shape)
     flat = out.reshape(-1)
     for k, expr in enumerate(array.flat):
         value = sympy.N(sympy.sympify(expr).xreplace(substitution), digits)
+        if value is sympy.zoo:
+            value = sympy.oo
         try:
             flat[k] = float(value)
         except TypeError:
