@@ -1,0 +1,1 @@
+"""Checking many files: worker processes under a supervisor, a cache, expectations."""

@@ -1,0 +1,128 @@
+"""What a check found, as JSON and back without a loss: how workers answer, and what the cache keeps.
+
+No pickle: an entry of the cache may come from anywhere, and reading it must not run anything. A value is encoded as
+itself, or as an object with one key, which says what it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradcli import errors
+from gradcli.check import result as results
+from gradcli.check.options import CheckOptions
+from gradcli.errors import GradcliError, SourceErrors, Span
+from gradcli.interpreter.limits import Limits
+from gradcli.syntax.source import Source
+
+CLASSES: dict[str, Any] = {
+    **{name: item for name, item in vars(results).items() if dataclasses.is_dataclass(item)},
+    **{item.__name__: item for item in (CheckOptions, Limits)},
+}
+ERRORS: dict[str, Any] = {name: item for name, item in vars(errors).items() if isinstance(item, type) and issubclass(item, GradcliError)}
+EXCEPTIONS: dict[str, Any] = {name: item for name, item in vars(builtins).items() if isinstance(item, type) and issubclass(item, Exception)}
+PLAIN_DTYPES = "?bhilqBHILQefdgFDGU"
+
+
+def encode(value: Any) -> Any:
+    """The value as JSON data. Raises TypeError for what cannot be."""
+    if isinstance(value, np.generic):
+        return _array("scalar", np.asarray(value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    for kind, encoder in ENCODERS.items():
+        if isinstance(value, kind):
+            return encoder(value)
+    if type(value).__name__ in CLASSES:
+        return {type(value).__name__: {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _array(kind: str, value: np.ndarray) -> Any:
+    if value.dtype.hasobject:
+        return {"objects": [list(value.shape), [encode(item) for item in value.ravel().tolist()]]}
+    data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
+    return {kind: [value.dtype.str, list(value.shape), data]}
+
+
+def _error(error: GradcliError) -> Any:
+    """The class, the message, and all that it was given beside; of the causes only their class."""
+    kept = {name: encode(value) for name, value in vars(error).items() if name not in ("message", "cause", "errors")}
+    cause = error.__cause__ or getattr(error, "cause", None)
+    inner = [_error(item) for item in error.errors] if isinstance(error, SourceErrors) else []
+    return {"error": [type(error).__name__, error.message, kept, errors.builtin_name(cause) if cause else None, inner]}
+
+
+ENCODERS: dict[type, Callable[[Any], Any]] = {
+    Span: lambda span: {"span": list(span)},
+    tuple: lambda items: {"tuple": [encode(item) for item in items]},
+    frozenset: lambda items: {"set": sorted(map(encode, items))},
+    dict: lambda items: {"dict": [[encode(key), encode(value)] for key, value in items.items()]},
+    complex: lambda number: {"complex": [number.real, number.imag]},
+    np.ndarray: lambda array: _array("array", array),
+    GradcliError: _error,
+    Source: lambda source: {"source": source.path},
+}
+
+
+def decode(data: Any, source: Source | None = None) -> Any:
+    """The value again; `source` is the source of the file. Raises ValueError, TypeError or KeyError for what was never encoded here."""
+    if isinstance(data, list):
+        return [decode(item, source) for item in data]
+    if not isinstance(data, dict):
+        return data
+    ((kind, inner),) = data.items()
+    if kind in CLASSES:
+        return CLASSES[kind](**{name: decode(value, source) for name, value in inner.items()})
+    if kind == "source":
+        return source
+    return DECODERS[kind](inner)
+
+
+def _decoded_array(inner: Any) -> np.ndarray:
+    dtype, shape, data = inner
+    if np.dtype(dtype).char not in PLAIN_DTYPES:
+        raise ValueError(f"no array of {dtype}")
+    return np.frombuffer(base64.b64decode(data), dtype=dtype).reshape(shape).copy()
+
+
+def _objects(inner: Any) -> np.ndarray:
+    shape, items = inner
+    flat = np.empty(len(items), dtype=object)
+    flat[:] = [decode(item) for item in items]
+    return flat.reshape(shape)
+
+
+def _decoded_error(inner: Any) -> GradcliError:
+    name, message, kept, cause, several = inner
+    error: GradcliError = ERRORS[name].__new__(ERRORS[name])
+    error.args = (message,)
+    error.message = message
+    for attribute, value in kept.items():
+        setattr(error, attribute, decode(value))
+    if cause is not None:
+        error.__cause__ = EXCEPTIONS[cause]()
+    if several:
+        error.errors = [_decoded_error(item["error"]) for item in several]  # type: ignore[attr-defined]
+    return error
+
+
+DECODERS: dict[str, Callable[[Any], Any]] = {
+    "span": lambda inner: Span(*inner),
+    "tuple": lambda inner: tuple(decode(inner)),
+    "set": lambda inner: frozenset(decode(inner)),
+    "dict": lambda inner: {decode(key): decode(value) for key, value in inner},
+    "complex": lambda inner: complex(*inner),
+    "array": _decoded_array,
+    "scalar": lambda inner: _decoded_array(inner)[()],
+    "objects": _objects,
+    "error": _decoded_error,
+}

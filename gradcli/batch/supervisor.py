@@ -1,0 +1,149 @@
+"""Worker processes, each with one task at a time: what hangs is killed, what dies is replaced, and no other task is lost.
+
+The pools of the standard library give up all pending work when one worker dies.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradcli.batch.codec import decode, encode
+from gradcli.batch.process import WorkerProcess
+from gradcli.batch.task import Bug, Killed, Outcome, Task
+from gradcli.check.result import FileResult
+
+STARTS = 3
+"""Workers that end before they are ready, one after the other, after which no more are started."""
+START_SECONDS = 120.0
+
+
+@dataclass
+class Seat:
+    """A worker at work: the task that it has, and until when; no task while it starts."""
+
+    worker: WorkerProcess
+    task: int | None = None
+    deadline: float | None = None
+
+
+class WorkersBroken(Exception):
+    """No worker can be started."""
+
+
+class Supervisor:
+    """Use it in a `with`: whatever happens inside, no worker is left."""
+
+    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
+        self.tasks = tasks
+        self.jobs = min(jobs, len(tasks))
+        self.waiting = list(range(len(tasks)))[::-1]
+        self.events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]] = queue.SimpleQueue()
+        self.seats: dict[WorkerProcess, Seat] = {}
+        self.failed_starts = 0
+
+    def __enter__(self) -> Supervisor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for seat in list(self.seats.values()):
+            seat.worker.kill()
+        self.seats.clear()
+
+    def outcomes(self) -> Iterator[tuple[int, Outcome]]:
+        """The number of each task with its outcome, as they come."""
+        left = len(self.tasks)
+        for _ in range(self.jobs):
+            self._hire()
+        while left:
+            found = self._next()
+            if found is not None:
+                left -= 1
+                yield found
+
+    def _next(self) -> tuple[int, Outcome] | None:
+        """Wait for one event or one deadline."""
+        try:
+            worker, said = self.events.get(timeout=self._patience())
+        except queue.Empty:
+            return self._overdue()
+        seat = self.seats.get(worker)
+        if seat is None:  # killed, and this is its last word
+            return None
+        return self._ended(seat) if said is None else self._said(seat, said)
+
+    def _patience(self) -> float | None:
+        deadlines = [seat.deadline for seat in self.seats.values() if seat.deadline is not None]
+        return max(min(deadlines) - time.monotonic(), 0) if deadlines else None
+
+    def _said(self, seat: Seat, said: dict[str, Any]) -> tuple[int, Outcome] | None:
+        number, seat.task, seat.deadline = seat.task, None, None
+        self.failed_starts = 0
+        if self.waiting:
+            self._assign(seat)
+        else:
+            self._dismiss(seat)
+        return None if number is None else (number, outcome(self.tasks[number], said))
+
+    def _assign(self, seat: Seat) -> None:
+        seat.task = self.waiting.pop()
+        task = self.tasks[seat.task]
+        if task.bounds.timeout is not None:
+            seat.deadline = time.monotonic() + task.bounds.timeout
+        seat.worker.send(
+            {"path": task.source.path, "text": task.source.text, "options": encode(task.options), "memory": task.bounds.memory}
+        )
+
+    def _hire(self) -> None:
+        worker = WorkerProcess(self.events)
+        self.seats[worker] = Seat(worker, deadline=time.monotonic() + START_SECONDS)
+
+    def _dismiss(self, seat: Seat) -> None:
+        del self.seats[seat.worker]
+        seat.worker.kill()
+
+    def _overdue(self) -> tuple[int, Outcome] | None:
+        """Kill one worker whose time is over."""
+        now = time.monotonic()
+        seat = next((s for s in self.seats.values() if s.deadline is not None and s.deadline <= now), None)
+        if seat is None:
+            return None
+        return self._replaced(seat, "did not start", timed_out=True)
+
+    def _ended(self, seat: Seat) -> tuple[int, Outcome] | None:
+        return self._replaced(seat, seat.worker.end(), timed_out=False)
+
+    def _replaced(self, seat: Seat, how: str, *, timed_out: bool) -> tuple[int, Outcome] | None:
+        """Take a lost worker's task for done; another worker goes on with what is left."""
+        self._dismiss(seat)
+        if seat.task is None:
+            self.failed_starts += 1
+            if self.failed_starts >= STARTS:
+                raise WorkersBroken(f"a worker process {how}")
+        if len(self.waiting) > sum(other.task is None for other in self.seats.values()):
+            self._hire()
+        if seat.task is None:
+            return None
+        task = self.tasks[seat.task]
+        error = task.bounds.out_of_time() if timed_out else Killed(f"the process that checked this file {how}", hint=HINT)
+        return seat.task, Outcome(lost(task, error))
+
+
+HINT = "was the memory of the machine used up? --memory MB bounds what a file may take"
+
+
+def outcome(task: Task, said: dict[str, Any]) -> Outcome:
+    """A worker's answer as plain data again."""
+    if "bug" in said:
+        return Outcome(bug=Bug(**said["bug"]))
+    if "memory" in said:
+        return Outcome(lost(task, task.bounds.out_of_memory()))
+    return Outcome(decode(said["result"], task.source), reads={(folder, name): value for folder, name, value in said["reads"]})
+
+
+def lost(task: Task, error: Killed) -> FileResult:
+    """The result of a file that was not checked to its end."""
+    return FileResult(task.source.path, "error", failing=True, error=error, source=task.source, expected=None)

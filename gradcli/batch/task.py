@@ -1,0 +1,61 @@
+"""One file to check, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gradcli.errors import LimitError
+
+if TYPE_CHECKING:
+    from gradcli.check.options import CheckOptions
+    from gradcli.check.result import FileResult
+    from gradcli.syntax.source import Source
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one file may take: seconds by the clock on the wall, and millions of bytes beside those of gradcli itself."""
+
+    timeout: float | None = None
+    memory: int | None = None
+
+    @property
+    def given(self) -> bool:
+        return self.timeout is not None or self.memory is not None
+
+    def out_of_time(self) -> Killed:
+        return Killed(f"limit reached: {self.timeout:g} seconds (--timeout {self.timeout:g})", hint="raise it with --timeout SECONDS")
+
+    def out_of_memory(self) -> Killed:
+        return Killed(f"limit reached: {self.memory} MB of memory (--memory {self.memory})", hint="raise it with --memory MB")
+
+
+class Killed(LimitError):
+    """The process that checked a file was ended from outside, or ended itself: the file must not be run anywhere else."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """`path` is the one asked for; the source has the one that reports show."""
+
+    path: str
+    source: Source
+    options: CheckOptions
+    bounds: Bounds = Bounds()
+
+
+@dataclass
+class Outcome:
+    """`reads`: what the program loaded; `bug`: a fault of ours, instead of a result."""
+
+    result: FileResult | None = None
+    bug: Bug | None = None
+    reads: dict[tuple[str, str], str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bug:
+    type: str
+    message: str
+    traceback: str

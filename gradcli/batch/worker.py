@@ -1,0 +1,107 @@
+"""A worker process: takes tasks from standard input, a line each, and answers each with a line.
+
+It ends when standard input does, so that no worker outlives the one that it works for, however that one ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import sys
+import threading
+from typing import IO, Any
+
+MEGABYTE = 1_000_000
+Line = dict[str, Any]
+
+
+def main() -> None:
+    """What the process does. The pipes are taken first, so that nothing printed can get between the answers."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    tasks: queue.SimpleQueue[Line] = queue.SimpleQueue()
+    threading.Thread(target=listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
+    os.dup2(2, 1)
+    warm_up()
+    say(answers, {"ready": True})
+    while True:
+        say(answers, answer(tasks.get()))
+
+
+def listen(pipe: IO[bytes], tasks: queue.SimpleQueue[Line]) -> None:
+    """Pass on tasks as they come; a thread of its own, to see the end of the pipe in the middle of a task too."""
+    for line in pipe:
+        tasks.put(json.loads(line))
+    os._exit(0)
+
+
+def say(pipe: IO[str], line: Line) -> None:
+    try:
+        pipe.write(json.dumps(line) + "\n")
+        pipe.flush()
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def warm_up() -> None:
+    """Import what every file needs before the time of the first one runs."""
+    import sympy  # noqa: F401
+
+    import gradcli.batch.run  # noqa: F401
+
+
+def answer(line: Line) -> Line:
+    """The outcome of one task: `result` and `reads`, `bug`, or `memory` where the limit was reached."""
+    from gradcli.batch.codec import encode
+
+    try:
+        with limited_memory(line["memory"]):
+            found = check(line)
+        if found.bug is not None:
+            return {"bug": vars(found.bug)}
+        if exhausted(found.result) and line["memory"] is not None:
+            return {"memory": True}
+        return {"result": encode(found.result), "reads": [[*key, value] for key, value in found.reads.items()]}
+    except MemoryError:
+        return {"memory": True}
+
+
+def check(line: Line) -> Any:
+    from gradcli.batch.codec import decode
+    from gradcli.batch.run import check_one
+    from gradcli.batch.task import Task
+    from gradcli.syntax.source import Source
+
+    return check_one(Task(line["path"], Source(line["path"], line["text"]), decode(line["options"])))
+
+
+def exhausted(found: Any) -> bool:
+    """Has the file met a MemoryError? Its message is the one of `faults.program_error`."""
+    return found.error is not None and found.error.message == "limit reached: memory"
+
+
+@contextlib.contextmanager
+def limited_memory(megabytes: int | None) -> Any:
+    """Let the process grow by so much and no more, where the system can say no."""
+    used = address_space()
+    if megabytes is None or used is None:
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * MEGABYTE, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def address_space() -> int | None:
+    """Bytes of this process; None where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return None
