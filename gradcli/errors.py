@@ -137,9 +137,11 @@ class Fault:
 
     kind = "value"
     hint: str | None = None
+    shown: str | None = None
+    """The name of PyTorch's own class, where it is none of Python's."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message)  # type: ignore[call-arg]
         self.hint = hint
 
 
@@ -198,5 +200,7 @@ class MissingRuleError(Fault, NotImplementedError):
 
 
 def builtin_name(error: BaseException) -> str:
-    """The class of Python's own that an exception is: what PyTorch or Python would have shown."""
+    """The class that PyTorch or Python would have shown: PyTorch's own where it has one, else the class of Python's."""
+    if isinstance(error, Fault) and error.shown is not None:
+        return error.shown
     return next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins")

@@ -31,6 +31,8 @@ INCOMPATIBLE = (
 class CheckpointError(AutogradError):
     """The second run of a block did not keep what the first had kept."""
 
+    shown = "CheckpointError"
+
 
 class Stop(BaseException):
     """Ends the second run of a block once everything that was kept is there."""

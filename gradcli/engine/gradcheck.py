@@ -17,6 +17,8 @@ from gradcli.errors import AutogradError, DataError
 class GradcheckError(AutogradError):
     """Analytical and numerical derivatives differ."""
 
+    shown = "GradcheckError"
+
 
 def gradcheck(
     func: Callable[..., Any],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from gradcli.engine.printing import Options, Printing
 from gradcli.engine.version import Untracked, Version
 from gradcli.errors import Span
 
@@ -47,6 +48,7 @@ class State:
         """The backward pass that runs now."""
         self.sequence = 0
         self.warned: set[tuple[str, int]] = set()
+        Printing.options = Options()
         self.rng = np.random.default_rng(0)
         self.charge: Callable[[int], None] = _no_charge
         """Called with the number of elements before they are allocated; raises LimitError past a limit."""

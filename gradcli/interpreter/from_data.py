@@ -12,10 +12,21 @@ from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, DataError, RangeError
 from gradcli.interpreter.leaves import FLOAT, INTEGER, leaf, plain, sizes
 
+ARRAYS = (Tensor, np.ndarray, np.generic)
+"""What holds its numbers as an array: a tensor, or (from Python, never in a program) numpy's own."""
+
+
+COPY_WARNING = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+)
+
 
 def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
     """A leaf that copies its data: a number, nested sequences of numbers or tensors, a tensor."""
     plain(options, "tensor")
+    if isinstance(data, Tensor):
+        state.warn(COPY_WARNING, UserWarning)
     return leaf(array(data, dtype).copy(), requires_grad)
 
 
@@ -41,7 +52,7 @@ def array(data: Any, dtype: Any = None) -> np.ndarray:
         data = list(data)
     shape = shape_of(data)
     state.charge(math.prod(shape))
-    value = np.asarray(data.value) if isinstance(data, Tensor) else numbers(data, shape)
+    value = np.asarray(data.value if isinstance(data, Tensor) else data) if isinstance(data, ARRAYS) else numbers(data, shape)
     return value if dtype is None else value.astype(dtype)
 
 
@@ -61,13 +72,13 @@ def shape_of(data: Any) -> tuple[int, ...]:
         if not data:
             return tuple(shape)
         data = data[0]
-    return (*shape, *data.shape) if isinstance(data, Tensor) else tuple(shape)
+    return (*shape, *data.shape) if isinstance(data, (Tensor, np.ndarray)) else tuple(shape)
 
 
 def flatten(data: Any, rank: int, flat: list[Any]) -> None:
     """Append the numbers of nested sequences of one rank, which must be of equal lengths."""
-    if isinstance(data, Tensor):
-        flat.extend(np.asarray(data.value).ravel().tolist())
+    if isinstance(data, ARRAYS):
+        flat.extend(np.asarray(getattr(data, "value", data)).ravel().tolist())
         return
     level, depth = [data], 0
     while level and isinstance(level[0], (list, tuple)):
@@ -85,10 +96,11 @@ def flatten(data: Any, rank: int, flat: list[Any]) -> None:
 
 
 def append_number(item: Any, rank: int, flat: list[Any]) -> None:
-    if isinstance(item, Tensor):
-        if rank == 0 and item.value.size != 1:
+    if isinstance(item, ARRAYS):
+        value = np.asarray(getattr(item, "value", item))
+        if rank == 0 and value.size != 1:
             raise DataError("only one element tensors can be converted to Python scalars")
-        flat.extend(np.asarray(item.value).ravel().tolist())
+        flat.extend(value.ravel().tolist())
     elif isinstance(item, (list, tuple)):
         raise DataError(f"expected a number, got a sequence of length {len(item)}: the rows are nested unequally")
     elif isinstance(item, (int, float, complex)):
