@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated, Any
 
@@ -12,14 +13,18 @@ from gradcli.commands.backward import backward
 from gradcli.commands.check import check
 from gradcli.commands.derive import derive
 from gradcli.commands.entry import entry, guarded, pipe_closed
+from gradcli.commands.examples import epilog
+from gradcli.commands.explain import explain
 from gradcli.commands.grad import grad
 from gradcli.commands.graph import graph
 from gradcli.commands.output import say
 from gradcli.commands.run import run
+from gradcli.commands.schema import schema
 from gradcli.commands.trace import trace
 from gradcli.errors import ExitStatus, UsageError
+from gradcli.syntax.spelling import did_you_mean
 
-COMMANDS = (check, grad, backward, run, graph, trace, derive)
+COMMANDS = (check, grad, backward, run, graph, trace, derive, explain, schema)
 
 # Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
 app = typer.Typer(
@@ -30,10 +35,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command(command.__name__)(entry(command))
+    app.command(command.__name__, epilog=epilog(command.__name__))(entry(command))
 
 # The home of typer's UsageError moves between its versions; its subclass BadParameter is public.
 TyperUsageError: Any = typer.BadParameter.__base__
+
+NO_CHOICE = re.compile(r"'([^']*)' is not one of")
 
 
 def _version(wanted: bool) -> None:
@@ -87,5 +94,9 @@ def _usage(error: Any) -> UsageError:
     near = getattr(error, "possibilities", None)
     if near:
         return UsageError(f"no option {error.option_name}", hint=f"did you mean {' or '.join(sorted(near))}?", code="G102")
+    choice = NO_CHOICE.search(message)
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
+    if choice and (hint := did_you_mean(choice[1], list(choices))):
+        return UsageError(message[:1].lower() + message[1:], hint=hint, code="G102")
     path = error.ctx.command_path if error.ctx else "gradcli"
     return UsageError(message[:1].lower() + message[1:], hint=f"{path} --help lists what there is", code="G102")

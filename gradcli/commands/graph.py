@@ -170,30 +170,50 @@ def put(drawn: Graph, row: Format, wanted: Options, out: str | None, table: str 
 
     data, notes = formats.written(drawn, row, wanted, table)
     emit(data, out, machine=True)
-    for note in notes:
+    for note in notes if row.name != "text" or out is not None else ():
         say(f"note: {note}")
 
 
 def put_checked(result: FileResult, settings: CheckOptions, out: str, table: str) -> None:
     """`check --graph OUT`: the graph of a checked file with its result on the nodes."""
-    from gradcli.commands import selection
-    from gradcli.engine.tensor import Tensor
-    from gradcli.graph import checked, formats, ofrun
+    from gradcli.graph import formats
     from gradcli.graph.options import Options
-    from gradcli.interpreter import run_file
 
     row = formats.choose(None, out)
-    wanted = shown_as(Options(), row, View.BOTH, Style.CARD)
+    drawn = of_checked(result, settings)
+    if drawn is not None:
+        put(drawn, row, shown_as(Options(), row, View.BOTH, Style.CARD), out, table)
+
+
+def picture(result: FileResult, settings: CheckOptions) -> str | None:
+    """The same as SVG for a report; None where there is nothing to draw."""
+    from gradcli.graph import formats
+    from gradcli.graph.options import Options
+
+    try:
+        drawn = of_checked(result, settings)
+    except UsageError:
+        return None
+    row = formats.FORMATS["svg"]
+    return None if drawn is None else formats.written(drawn, row, shown_as(Options(), row, View.BOTH, Style.CARD))[0].decode("utf-8")
+
+
+def of_checked(result: FileResult, settings: CheckOptions) -> Graph | None:
+    """The graph of one more run of the file, the result on its nodes; None of a file that was not read."""
+    from gradcli.commands import selection
+    from gradcli.engine.tensor import Tensor
+    from gradcli.graph import checked, ofrun
+    from gradcli.interpreter import run_file
+
     if result.source is None:
-        return
-    done = run_file(result.source, seed=settings.seed, overrides=dict(settings.set), limits=settings.limits, trace=True)
+        return None
+    done = run_file(result.source, seed=settings.seed, overrides=dict(settings.set), limits=settings.limits, trace=True, data=settings.data)
     if done.error is not None:
-        put(ofrun.of_failure(done), row, wanted, out, table)
-        return
+        return ofrun.of_failure(done)
     target = checked.main_target(result)
     try:
         chosen = selection.select(done, target.output if target is not None else settings.output, None, None)
     except UsageError:
         chosen = selection.select(done, None, None, None)
     weights = None if target is None or target.grad_outputs is None else Tensor(target.grad_outputs)
-    put(checked.merge(ofrun.of_run(done, chosen.name, chosen.output, weights), result, target), row, wanted, out, table)
+    return checked.merge(ofrun.of_run(done, chosen.name, chosen.output, weights), result, target)

@@ -23,7 +23,7 @@ def check_object(result: CheckResult) -> dict[str, Any]:
         "version": result.version,
         "seed": result.seed,
         "summary": summary(result),
-        "files": [_file(file) for file in result.files],
+        "files": [file_object(file) for file in result.files],
     }
 
 
@@ -39,7 +39,7 @@ def summary(result: CheckResult) -> dict[str, int]:
     }
 
 
-def _file(file: FileResult) -> dict[str, Any]:
+def file_object(file: FileResult) -> dict[str, Any]:
     return {
         "path": file.path,
         "status": file.status,

@@ -90,7 +90,8 @@ def _place(path: str | None, span: Span | None) -> str:
 
 
 def _kind(error: GradcliError, path: str | None) -> str:
-    return "error: " if path is None or isinstance(error, UsageError) else f"{error_type(error)}: "
+    told = path is None or isinstance(error, UsageError) or type(error) is GradcliError
+    return "error: " if told else f"{error_type(error)}: "
 
 
 def line_excerpt(source: Excerpted, line: int, column: int | None, width: int = 80) -> str | None:

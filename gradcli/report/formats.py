@@ -14,19 +14,30 @@ from gradcli.report.view import View
 from gradcli.syntax.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from gradcli.check.result import CheckResult
+    from gradcli.check.result import CheckResult, FileResult
 
 
 @dataclass(frozen=True)
 class Format:
-    """`machine`: made for programs, so it is always UTF-8, whatever the terminal speaks."""
+    """`machine`: made for programs, so it is always UTF-8, whatever the terminal speaks.
+
+    `streams`: a file can be written as soon as it is done. `pictures`: it shows the graph of each file, and how the error
+    of differences depends on their step.
+    """
 
     name: str
     module: str
     machine: bool
+    streams: bool = False
+    pictures: bool = False
 
     def render(self, result: CheckResult, view: View) -> str:
         text: str = import_module(self.module).render(result, view)
+        return text
+
+    def item(self, file: FileResult, view: View) -> str:
+        """What a format that streams writes for one file."""
+        text: str = import_module(self.module).item(file, view)
         return text
 
 
@@ -34,7 +45,13 @@ FORMATS = {
     row.name: row
     for row in (
         Format("table", "gradcli.report.table", machine=False),
+        Format("concise", "gradcli.report.concise", machine=False),
         Format("json", "gradcli.report.check_json", machine=True),
+        Format("jsonl", "gradcli.report.jsonl", machine=True, streams=True),
+        Format("junit", "gradcli.report.junit", machine=True),
+        Format("github", "gradcli.report.github", machine=True),
+        Format("sarif", "gradcli.report.sarif", machine=True),
+        Format("html", "gradcli.report.html", machine=True, pictures=True),
     )
 }
 
@@ -43,7 +60,7 @@ def find(name: str) -> Format:
     """The row of that name, or a UsageError with the nearest one."""
     if name in FORMATS:
         return FORMATS[name]
-    raise UsageError(f"no format {name!r}", hint=choice_hint(name, list(FORMATS)))
+    raise UsageError(f"no format {name!r}", hint=choice_hint(name, list(FORMATS)), code="G102")
 
 
 def choice_hint(name: str, choices: list[str]) -> str:

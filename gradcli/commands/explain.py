@@ -1,0 +1,31 @@
+"""`gradcli explain CODE|TOPIC`: what a code means and what to do about it; what the language is, and the verdicts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gradcli.commands import options
+from gradcli.commands.output import emit
+from gradcli.errors import ExitStatus, UsageError
+from gradcli.report import explain as explanations
+from gradcli.report.formats import choice_hint
+
+Name = Annotated[
+    str | None, typer.Argument(metavar="[CODE|TOPIC]", help="A code such as G001, or a topic; without it, the list.", show_default=False)
+]
+FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")]
+
+
+def explain(name: Name = None, format: FormatOption = "text", out: options.Out = None) -> ExitStatus:
+    """Explain a code of a report, or a topic.
+
+    What it means, an example that shows it, and what to do about it. Topics: language, verdicts, references.
+    """
+    if format not in explanations.FORMATS:
+        hint = choice_hint(format, list(explanations.FORMATS))
+        raise UsageError(f"no format {format!r}", hint=hint, code="G102")
+    text = explanations.contents() if name is None else explanations.FORMATS[format](explanations.explanation(name))
+    emit(text, out, machine=format != "text")
+    return ExitStatus.PASSED

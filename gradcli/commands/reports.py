@@ -1,0 +1,86 @@
+"""The reports of one run: one for standard output, further ones for files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gradcli.commands.output import emit, say
+from gradcli.errors import UsageError
+from gradcli.report import formats
+from gradcli.report.formats import Format
+from gradcli.report.view import View
+
+if TYPE_CHECKING:
+    from gradcli.check.result import CheckResult, FileResult
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Names the file in which GitHub looks for the summary of a step."""
+
+
+@dataclass
+class Reports:
+    """`main` goes to `out`, or to standard output; `further` are formats with their files."""
+
+    main: Format
+    out: str | None
+    view: View
+    further: list[tuple[Format, str]] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[Format]:
+        return [self.main, *(row for row, _ in self.further)]
+
+    @property
+    def pictures(self) -> bool:
+        return any(row.pictures for row in self.rows)
+
+    @property
+    def streams(self) -> bool:
+        """Is each file written as soon as it is done?"""
+        return self.main.streams and self.out is None
+
+    def done(self, file: FileResult) -> None:
+        """A file is done."""
+        if self.streams:
+            emit(self.main.item(file, self.view), None, machine=self.main.machine)
+
+    def write(self, result: CheckResult) -> None:
+        """All are done."""
+        if not self.streams:
+            emit(self.main.render(result, self.view), self.out, machine=self.main.machine)
+        plain = View(unicode=True, verbose=self.view.verbose)
+        for row, path in self.further:
+            emit(row.render(result, plain), path)
+        if any(row.name == "github" for row in self.rows):
+            append_summary(result)
+
+
+def append_summary(result: CheckResult) -> None:
+    """For the page of a job on GitHub; elsewhere there is no such file."""
+    path = os.environ.get(SUMMARY)
+    if not path:
+        return
+    from gradcli.report import github
+
+    try:
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(github.summary(result))
+    except OSError as error:
+        say(f"gradcli: warning: no summary in {path}: {error.strerror or error}")
+
+
+def parse(items: list[str] | None, out: str | None) -> list[tuple[Format, str]]:
+    """Each `FORMAT=PATH` as the row of the format, and the path; no file is written twice."""
+    found: list[tuple[Format, str]] = []
+    taken = {out}
+    for item in items or ():
+        name, equals, path = (part.strip() for part in item.partition("="))
+        if not equals or not path:
+            raise UsageError(f"--report takes FORMAT=PATH, not {item!r}", hint="for example --report junit=gradients.xml", code="G102")
+        if path in taken:
+            raise UsageError(f"--report {item}: {path} is written already", hint="give each report a file of its own", code="G102")
+        taken.add(path)
+        found.append((formats.find(name), path))
+    return found
