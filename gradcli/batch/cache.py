@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import gradcli
-from gradcli.batch.codec import decode, encode
+from gradcli.batch.codec import decode, encode, encode_source
 from gradcli.batch.task import Task
 from gradcli.check.result import FileResult
 from gradcli.errors import LimitError
@@ -61,7 +61,7 @@ class Cache:
     def path(self, task: Task) -> Path:
         """Where the entry of a task is, if there is one."""
         place = [task.source.path, os.path.abspath(task.path), os.path.realpath(task.path)]
-        return self.entries / f"{digest([tool(), place, task.source.text, encode(task.options)])}.json"
+        return self.entries / f"{digest([tool(), place, encode_source(task.source), encode(task.options)])}.json"
 
     def get(self, task: Task) -> FileResult | None:
         """The result of an earlier check, if it still holds; an entry that cannot be understood is none."""

@@ -19,12 +19,14 @@ from gradcli.check import result as results
 from gradcli.check.options import CheckOptions
 from gradcli.errors import GradcliError, SourceErrors, Span
 from gradcli.interpreter.limits import Limits
+from gradcli.syntax.formula import FormulaSource
 from gradcli.syntax.source import Source
 
 CLASSES: dict[str, Any] = {
     **{name: item for name, item in vars(results).items() if dataclasses.is_dataclass(item)},
     **{item.__name__: item for item in (CheckOptions, Limits)},
 }
+SOURCES: dict[str, Any] = {item.__name__: item for item in (Source, FormulaSource)}
 ERRORS: dict[str, Any] = {name: item for name, item in vars(errors).items() if isinstance(item, type) and issubclass(item, GradcliError)}
 EXCEPTIONS: dict[str, Any] = {name: item for name, item in vars(builtins).items() if isinstance(item, type) and issubclass(item, Exception)}
 PLAIN_DTYPES = "?bhilqBHILQefdgFDGU"
@@ -55,10 +57,23 @@ def _array(kind: str, value: np.ndarray) -> Any:
 
 def _error(error: GradcliError) -> Any:
     """The class, the message, and all that it was given beside; of the causes only their class."""
-    kept = {name: encode(value) for name, value in vars(error).items() if name not in ("message", "cause", "errors")}
+    name = next(cls.__name__ for cls in type(error).__mro__ if cls.__name__ in ERRORS)
+    told = {name: getattr(error, name) for name in ("code", "type", "kind") if hasattr(error, name)}
+    kept = {name: encode(value) for name, value in {**told, **vars(error)}.items() if name not in ("message", "cause", "errors")}
     cause = error.__cause__ or getattr(error, "cause", None)
     inner = [_error(item) for item in error.errors] if isinstance(error, SourceErrors) else []
-    return {"error": [type(error).__name__, error.message, kept, errors.builtin_name(cause) if cause else None, inner]}
+    return {"error": [name, error.message, kept, errors.builtin_name(cause) if cause else None, inner]}
+
+
+def encode_source(source: Source) -> Any:
+    """A source as a whole; inside a result it only stands for itself, since who asks has it."""
+    return [type(source).__name__, {field.name: encode(getattr(source, field.name)) for field in dataclasses.fields(source)}]
+
+
+def decode_source(data: Any) -> Source:
+    name, inner = data
+    source: Source = SOURCES[name](**{field: decode(value) for field, value in inner.items()})
+    return source
 
 
 ENCODERS: dict[type, Callable[[Any], Any]] = {

@@ -64,7 +64,7 @@ def check_one(task: Task, *, recording: bool = True) -> Outcome:
     reads: Reads = {}
     token = READS.set(reads if recording else None)
     try:
-        return Outcome(check_file(task.source.path, task.source.text, task.options), reads=reads)
+        return Outcome(check_file(task.source.path, task.source, task.options), reads=reads)
     except BrokenPipeError:
         raise
     except Exception as error:

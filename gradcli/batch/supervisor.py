@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradcli.batch.codec import decode, encode
+from gradcli.batch.codec import decode, encode, encode_source
 from gradcli.batch.process import WorkerProcess
 from gradcli.batch.task import Bug, Killed, Outcome, Task
 from gradcli.check.result import FileResult
@@ -93,9 +93,8 @@ class Supervisor:
         task = self.tasks[seat.task]
         if task.bounds.timeout is not None:
             seat.deadline = time.monotonic() + task.bounds.timeout
-        seat.worker.send(
-            {"path": task.source.path, "text": task.source.text, "options": encode(task.options), "memory": task.bounds.memory}
-        )
+        line = {"path": task.path, "source": encode_source(task.source), "options": encode(task.options), "memory": task.bounds.memory}
+        seat.worker.send(line)
 
     def _hire(self) -> None:
         worker = WorkerProcess(self.events)

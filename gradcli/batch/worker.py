@@ -68,12 +68,11 @@ def answer(line: Line) -> Line:
 
 
 def check(line: Line) -> Any:
-    from gradcli.batch.codec import decode
+    from gradcli.batch.codec import decode, decode_source
     from gradcli.batch.run import check_one
     from gradcli.batch.task import Task
-    from gradcli.syntax.source import Source
 
-    return check_one(Task(line["path"], Source(line["path"], line["text"]), decode(line["options"])))
+    return check_one(Task(line["path"], decode_source(line["source"]), decode(line["options"])))
 
 
 def exhausted(found: Any) -> bool:

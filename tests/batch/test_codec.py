@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradcli.batch.codec import decode, encode
+from gradcli.batch.codec import decode, decode_source, encode, encode_source
 from gradcli.check import check_file
 from gradcli.check.options import CheckOptions
 from gradcli.check.result import CheckResult
@@ -17,6 +17,7 @@ from gradcli.interpreter.limits import Limits
 from gradcli.report import formats
 from gradcli.report.errors import error_object
 from gradcli.report.view import View
+from gradcli.syntax.formula import FormulaSource
 from gradcli.syntax.source import Source
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.grad"))
@@ -70,6 +71,11 @@ def test_arrays_to_the_last_bit(array):
 def test_options():
     options = CheckOptions(wrt=("a",), set=(("x", "1.0"),), limits=Limits(steps=3), fail_on=frozenset({"nan", "kink"}), rtol=1e-7)
     assert there_and_back(options) == options
+
+
+@pytest.mark.parametrize("source", [Source("a", "x = 1\n"), FormulaSource("<formula>", "x*y", (("x", "1"),), frozenset("y"))])
+def test_sources(source):
+    assert decode_source(json.loads(json.dumps(encode_source(source)))) == source
 
 
 def test_errors_keep_all_that_is_told():
