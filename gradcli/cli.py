@@ -76,9 +76,9 @@ def status_of(arguments: list[str]) -> ExitStatus:
     """Run a command line to its exit status."""
     try:
         return guarded(lambda: _dispatch(arguments))
-    except SystemExit:
-        # Outside its standalone mode typer only does this where the reader of its help has gone.
-        return pipe_closed()
+    except SystemExit as stop:
+        # Outside its standalone mode typer only does this after a completion, and where the reader of its help has gone.
+        return pipe_closed() if stop.code else ExitStatus.PASSED
 
 
 def _dispatch(arguments: list[str]) -> ExitStatus:

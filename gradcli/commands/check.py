@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 BUG_CODE = "G900"
 
 FormatOption = Annotated[
-    str, typer.Option("--format", metavar="FORMAT", help=f"What goes to standard output: {', '.join(formats.FORMATS)}.")
-]
+    str,
+    typer.Option(
+        "--format", metavar="FORMAT", help=f"What goes to standard output: {', '.join(formats.FORMATS)}.",
+        autocompletion=options.completer(formats.FORMATS),
+    ),
+]  # fmt: skip
 
 GraphOption = Annotated[
     str | None,

@@ -13,8 +13,12 @@ from gradcli.report import explain as explanations
 from gradcli.report.formats import choice_hint
 
 Name = Annotated[
-    str | None, typer.Argument(metavar="[CODE|TOPIC]", help="A code such as G001, or a topic; without it, the list.", show_default=False)
-]
+    str | None,
+    typer.Argument(
+        metavar="[CODE|TOPIC]", help="A code such as G001, or a topic; without it, the list.", show_default=False,
+        autocompletion=lambda incomplete: options.completer(explanations.names())(incomplete),
+    ),
+]  # fmt: skip
 FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")]
 
 

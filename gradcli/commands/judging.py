@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gradcli.commands import options
 from gradcli.errors import UsageError
 from gradcli.report.formats import choice_hint
 
@@ -37,7 +38,12 @@ Budget = Annotated[
         "--symbolic-budget", metavar="N", min=0, show_default=False, help="Scalar operations that the symbolic reference may take.",
     ),
 ]  # fmt: skip
-MethodOption = Annotated[str, typer.Option("--method", metavar="NAME", help=f"Ask one reference alone: {', '.join(METHODS)}.")]
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        "--method", metavar="NAME", help=f"Ask one reference alone: {', '.join(METHODS)}.", autocompletion=options.completer(METHODS)
+    ),
+]
 Formulas = Annotated[bool, typer.Option("--formulas", help="Show the derivative in closed form where it is short.")]
 Data = Annotated[
     str | None, typer.Option("--data", metavar="DIR", help="load() reads from here, not from the file's folder.", show_default=False)

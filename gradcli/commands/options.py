@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from gradcli.errors import UsageError
+
+
+def completer(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """What a shell offers behind an option that takes one of these words."""
+    known = list(words)
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in known if word.startswith(incomplete)]
+
+    return complete
 
 
 class Color(StrEnum):

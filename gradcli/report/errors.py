@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError, builtin_name
-from gradcli.report.text import printable
+from gradcli.report.text import harmless, printable
 
 MOST_CALLERS = 5
 
@@ -55,7 +55,7 @@ def error_type(error: GradcliError) -> str:
 
 def error_text(error: GradcliError, path: str | None = None, source: Excerpted | None = None, width: int = 80) -> str:
     """Lines for a person, without a newline at the end. `path` is left out for an error of the command line."""
-    return "\n".join(line for item in _each(error) for line in _lines(item, path, source, width))
+    return harmless("\n".join(line for item in _each(error) for line in _lines(item, path, source, width)))
 
 
 def _each(error: GradcliError) -> Sequence[GradcliError]:

@@ -6,6 +6,7 @@ own in the JSON form; the text before the first section is the meaning.
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from collections.abc import Callable, Iterator
@@ -14,7 +15,6 @@ from importlib.resources import files
 from typing import Any
 
 from gradcli.errors import UsageError
-from gradcli.report import encode
 from gradcli.syntax.spelling import did_you_mean
 
 WIDTH = 80
@@ -146,7 +146,7 @@ def json_object(page: Explanation) -> dict[str, Any]:
 
 
 def json_text(page: Explanation) -> str:
-    return encode.document(json_object(page)) + "\n"
+    return json.dumps(json_object(page), ensure_ascii=False) + "\n"
 
 
 FORMATS: dict[str, Callable[[Explanation], str]] = {"text": text, "json": json_text, "markdown": lambda page: page.markdown}

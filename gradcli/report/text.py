@@ -6,6 +6,7 @@ is decided here alone. Words carry the meaning, colour only repeats it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -39,8 +40,17 @@ def render(lines: Iterable[Line], color: bool) -> str:
     """The lines as one string, each ended by a newline and without trailing blanks."""
     safe = ([(printable(text).replace("\n", "\\n"), style) for text, style in line] for line in lines)
     if color:
-        return _styled(safe)
-    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in safe)
+        return harmless(_styled(safe))
+    return harmless("".join("".join(text for text, _ in line).rstrip() + "\n" for line in safe))
+
+
+COMMAND = re.compile(r"^([^\S\n]*(?:\x1b\[[\d;]*m)*[^\S\n]*):(?=:)|#(?=#(?:\[|vso\[))", re.MULTILINE)
+"""What CI systems take for commands in a log: `::error::` at the start of a line, `##[group]` and `##vso[task]` anywhere."""
+
+
+def harmless(lines: str) -> str:
+    """The lines, with a blank inside whatever a CI system would obey: a checked file must not speak to it."""
+    return COMMAND.sub(lambda match: f"{match[0]} ", lines)
 
 
 def printable(text: str) -> str:
