@@ -177,7 +177,8 @@ def choose(run: Run, collector: Collector, options: CheckOptions) -> list[Target
     tracer = run.tracer
     assert tracer is not None
     label = Labels(tracer, run.scope)
-    if options.output or options.wrt or options.grad_outputs or options.order:
+    asked = {name for name in ("output", "wrt", "grad_outputs", "order") if getattr(options, name)}
+    if asked and not (collector.targets and asked <= options.configured):
         return from_options(run, options, label, collector.rng)
     if collector.targets:
         return collector.targets

@@ -30,6 +30,7 @@ from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
 from gradcli.references.scalar import DIGITS, lift, lowered
+from gradcli.syntax.directives import expectation
 from gradcli.syntax.fpcore import SUFFIX
 from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
@@ -54,6 +55,7 @@ def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult
             examine(result, tree, options)
     except GradcliError as error:
         result.error = error
+        result.expected = result.expected or expectation(result.source)
     if result.error is not None:
         result.status, result.failing = "error", True
     if result.expected is not None:
@@ -167,7 +169,7 @@ def judge_target(
     """One target judged: every input against its references, notes, and the blame when it failed."""
     witness = Witness(target.inputs, options.symbolic_budget, tracer.calls, options.method)
     opinions = [witness.opinion(k) for k in range(len(target.inputs))]
-    tolerance = Tolerance(max(options.rtol, tree.directives.rtol or 0.0), options.atol, options.max_ulps)
+    tolerance = Tolerance(options.relative(tree.directives.rtol), options.atol, options.max_ulps)
     judgements = [judge_input(target, number, k, opinions[k], witness, exact, tolerance) for k in range(len(target.inputs))]
     inputs = [input_result(target, k, opinions[k], judgements[k], options) for k in range(len(target.inputs))]
     worst = max(((rank(i.status, bool(i.failing.any())), i.status) for i in inputs), default=(0.0, "pass"))[1]

@@ -17,6 +17,7 @@ class CheckOptions:
     `rtol`, `atol` and `max_ulps` allow more than rounding; `fail_on` holds verdicts that count as failures besides
     "fail" and a NaN where the derivative exists, `strict` all of them. `method` asks one reference alone ("symbolic",
     "fd"). `formulas` and `sweep` ask for what reports may show besides. `data` is the folder that load(...) reads from.
+    `configured` names the options that come from a configuration: what a file says itself counts more than those.
     """
 
     output: str | None = None
@@ -37,7 +38,12 @@ class CheckOptions:
     formulas: bool = False
     sweep: bool = False
     data: str | None = None
+    configured: frozenset[str] = frozenset()
 
     def fails(self, verdict: str) -> bool:
         """Whether a verdict counts as a failure by option."""
         return verdict != "pass" and (self.strict or verdict in self.fail_on)
+
+    def relative(self, stated: float | None) -> float:
+        """The relative tolerance for a file that may state one itself."""
+        return stated if stated is not None and "rtol" in self.configured else max(self.rtol, stated or 0.0)

@@ -16,6 +16,8 @@ from gradcli.syntax.spelling import did_you_mean
 EXPECTATIONS = ("pass", "fail", "kink", "nan", "unstable", "error")
 NAMES = ("expect", "rtol", "surrogate")
 COMMENT = re.compile(r"#+\s*gradcli\s*:\s*")
+FPCORE = ".fpcore"
+"""Files in another language, whose comments are no directives."""
 FORMS = "the directives are: expect WORD, rtol=NUMBER, surrogate"
 
 
@@ -43,6 +45,11 @@ def read_directives(source: Source) -> tuple[Directives, list[SourceError]]:
                     error.span = Span(line, column + 1, line, column + 1 + len(comment))
                     errors.append(error)
     return found, errors
+
+
+def expectation(source: Source | None) -> str | None:
+    """What a file expects of its check, even if nothing else in it can be understood."""
+    return None if source is None or source.path.endswith(FPCORE) else read_directives(source)[0].expect
 
 
 def comments(text: str) -> list[tuple[int, int, str]]:
