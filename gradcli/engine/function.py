@@ -131,7 +131,7 @@ class FunctionNode(Node):
     def revived(self, entry: Kept, own: bool) -> Tensor:
         if own and entry.record is not None and entry.tensor is not None:
             value, edge = entry.record.value, entry.tensor.edge()
-            return Tensor(value) if edge is None else Tensor.saved(value, edge, entry.record)  # type: ignore[no-any-return]
+            return Tensor(value) if edge is None else Tensor.saved(value, edge, entry.record)
         if entry.tensor is not None:
             return entry.tensor
         assert entry.output_nr is not None

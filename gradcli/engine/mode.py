@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.engine.printing import Options, Printing
 from gradcli.engine.version import Untracked, Version
 from gradcli.errors import Span
+from gradcli.ops.chance import chance
 
 if TYPE_CHECKING:
     from gradcli.engine.trace import Tracer
@@ -78,6 +79,7 @@ def _python_warning(message: str, category: type[Warning]) -> None:
 
 
 state = State()
+chance.source = lambda: state.rng
 
 
 class GradMode:

@@ -288,7 +288,9 @@ def times(g: Any, d: Any) -> Any:
     kind = d.dtype.kind if hasattr(d, "dtype") else ("b" if isinstance(d, bool) else "f")
     if kind == "b":
         return where(d, g, 0.0)
-    return g * d.conj() if kind == "c" else g * d
+    if kind == "c":
+        return g * d.conj()
+    return g * (np.conjugate(d) if kind == "O" else d)
 
 
 def fit(part: Any, shape: tuple[int, ...] | None, dtype: np.dtype) -> Any:

@@ -13,8 +13,8 @@ from gradcli.engine.tensor import Tensor
 from gradcli.errors import MissingAttributeError
 from gradcli.ops.operation import Operation
 
-PYTORCH_NAMES = {"x": "self", "y": "other", "tensor": "self", "input": "self"}
-"""Our argument names -> what PyTorch calls them in `_saved_<name>`."""
+PYTORCH_NAMES = {"x": "self", "tensor": "self", "input": "self"}
+"""The name of the first argument -> what PyTorch calls it in `_saved_<name>`."""
 
 
 def unpack(node: OperationNode, kept: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -40,7 +40,8 @@ def results(node: OperationNode, kept: Any, records: tuple[Any, ...]) -> Any:
 
 def argument_names(op: Operation) -> list[str]:
     """PyTorch's names of the tensor arguments."""
-    return [PYTORCH_NAMES.get(name, name) for name in op.arguments]
+    first, *others = op.arguments or ("",)
+    return [PYTORCH_NAMES.get(first, first), *["other" if name == "y" else name for name in others]] if op.arguments else []
 
 
 def saved_names(node: Node) -> list[str]:
@@ -57,6 +58,9 @@ def constants(node: OperationNode) -> dict[str, Any]:
     """What PyTorch keeps besides tensors: the parameters, the sizes that a rule asks for, the factor alpha of sums."""
     op, count = node.op, len(node.edges)
     found = {name: getattr(op, name) for name in op.parameters}
+    if found.get("dim", 0) is None:
+        found.pop("dim")
+        found.pop("keepdim", None)
     if op.node in ("AddBackward0", "SubBackward0", "RsubBackward1"):
         found["alpha"] = 1
     names = argument_names(op)

@@ -17,6 +17,7 @@ from gradcli.engine.protocol import Protocol
 from gradcli.engine.trace import Record, snapshot
 from gradcli.engine.version import Untracked, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
+from gradcli.ops.conjugate import of_pairs
 from gradcli.ops.operation import Elementwise, Operation, Plan
 from gradcli.ops.promotion import promote
 from gradcli.ops.window import Window
@@ -112,7 +113,9 @@ class Tensor(Operators, Protocol):
     @property
     def dtype(self) -> np.dtype:
         dtype: np.dtype = self.value.dtype
-        return FLOAT64 if dtype.kind == "O" else dtype
+        if dtype.kind == "O":
+            return COMPLEX128 if of_pairs(self.value) else FLOAT64
+        return dtype
 
     @property
     def is_leaf(self) -> bool:
@@ -222,6 +225,7 @@ class Tensor(Operators, Protocol):
 
 
 FLOAT64 = np.dtype(np.float64)
+COMPLEX128 = np.dtype(np.complex128)
 
 SCALAR: tuple[Form, ...] = (((), FLOAT64),)
 """The form of the usual 0-d result."""
@@ -474,7 +478,7 @@ def require_grad(target: Tensor, flag: Any) -> Tensor:
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
             "that doesn't require differentiation use var_no_grad = var.detach()."
         )
-    if flag and state.lift is not None and target.value.dtype.kind == "f":
+    if flag and state.lift is not None and target.value.dtype.kind in "fc":
         target.value = state.lift(target.value)
     target.wants = flag
     return target

@@ -91,6 +91,7 @@ class Drawing:
         self.show_saved = show_saved
         self.max_attr_chars = max_attr_chars
         self.seen: set[int] = set()
+        self.places: dict[tuple[Node, int], Tensor] = {}
 
     def tensor_label(self, tensor: Tensor, name: str | None = None) -> str:
         return f"{self.names.get(id(tensor), '') if name is None else name}\n ({', '.join(map(str, tensor.shape))})"
@@ -115,9 +116,12 @@ class Drawing:
 
     def walk(self, root: Node) -> None:
         """Nodes and arrows below a node; a list of what is left, no recursion, so that depth is no limit."""
-        stack = [root]
+        stack: list[tuple[Node, bool]] = [(root, False)]
         while stack:
-            node = stack.pop()
+            node, walked = stack.pop()
+            if walked:
+                self.saved_of_function(node)
+                continue
             if id(node) in self.seen:
                 continue
             self.seen.add(id(node))
@@ -130,9 +134,8 @@ class Drawing:
             parents = [edge[0] for edge in node.edges if edge is not None]
             for parent in parents:
                 self.graph.edge(parent, node)
-            if isinstance(node, FunctionNode):
-                self.saved_of_function(node)
-            stack += reversed(parents)
+            stack.append((node, True))
+            stack += [(parent, False) for parent in reversed(parents)]
 
     def saved(self, node: OperationNode) -> None:
         """The tensors that an operation kept."""
@@ -141,13 +144,19 @@ class Drawing:
             for place, tensor in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
                 if isinstance(tensor, Tensor):
                     shown = name if place is None else f"{name}[{place}]"
-                    thing = tensor if tensor.grad_fn is None or tensor.wants else (node, name)
+                    thing = tensor if name == "result" else self.thing(tensor)
                     self.graph.edge(node, thing, dir="none")
                     self.graph.node(thing, self.tensor_label(tensor, shown), SAVED)
 
-    def saved_of_function(self, node: FunctionNode) -> None:
+    def thing(self, tensor: Tensor) -> Any:
+        """What stands for a kept tensor: itself when it is a leaf, else its place in the graph, which several nodes may keep."""
+        if tensor.node is None:
+            return tensor
+        return self.places.setdefault((tensor.node, tensor.output_nr), tensor)
+
+    def saved_of_function(self, node: Node) -> None:
         """The tensors that a user Function saved, always shown, as torchviz does."""
-        if node.freed and not state.keep_graph:
+        if not isinstance(node, FunctionNode) or (node.freed and not state.keep_graph):
             return
         for tensor in node.saved_tensors():
             if isinstance(tensor, Tensor):
