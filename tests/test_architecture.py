@@ -12,7 +12,7 @@ import gradcli
 
 PACKAGE = Path(gradcli.__file__).parent
 FLOORS = (
-    "errors", "syntax", "ops", "engine", "interpreter", "references", "check", "graph", "report", "discovery", "config", "batch",
+    "errors", "syntax", "ops", "engine", "interpreter", "references", "check", "graph", "report", "discovery", "config", "batch", "api",
     "commands", "cli",
 )  # fmt: skip
 """From the bottom up: data flows one way."""

@@ -164,10 +164,17 @@ class Rerun:
 
 
 def judge_target(
-    target: Target, number: int, exact: Rerun, tracer: Tracer, faults: Sequence[Fault], tree: Tree, options: CheckOptions
+    target: Target,
+    number: int,
+    exact: Rerun,
+    tracer: Tracer,
+    faults: Sequence[Fault],
+    tree: Tree,
+    options: CheckOptions,
+    witness: Witness | None = None,
 ) -> TargetResult:
-    """One target judged: every input against its references, notes, and the blame when it failed."""
-    witness = Witness(target.inputs, options.symbolic_budget, tracer.calls, options.method)
+    """One target judged: every input against its references (or another `witness`), notes, and the blame when it failed."""
+    witness = witness or Witness(target.inputs, options.symbolic_budget, tracer.calls, options.method)
     opinions = [witness.opinion(k) for k in range(len(target.inputs))]
     tolerance = Tolerance(options.relative(tree.directives.rtol), options.atol, options.max_ulps)
     judgements = [judge_input(target, number, k, opinions[k], witness, exact, tolerance) for k in range(len(target.inputs))]
