@@ -14,9 +14,10 @@ from gradcli.engine.trace import Record
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
+from gradcli.references.pair import constant, holds_complex, paired, parts
 from gradcli.references.path import Path
 from gradcli.references.scalar import DIGITS, ZERO, BudgetExceeded, Scalar, Tape, lift, lowered, number
-from gradcli.references.symbolic import total
+from gradcli.references.symbolic import real_numbers, total
 
 Step = Callable[[Record, list[Any]], Any]
 HESSIAN_WORK = 200_000
@@ -63,15 +64,23 @@ def swept(path: Path, moves: Sequence[np.ndarray], weights: np.ndarray, budget: 
     """The weighted gradient of one path at a moved point."""
     tape = Tape(budget)
     with mpmath.workdps(DIGITS):
-        variables = [[lift(as_float(r.value) + move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
+        given = [[lifted_at(r.value, move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
+        variables = [[real_numbers(v, r.value) for v, r in zip(*pair, strict=True)] for pair in zip(given, path.inputs, strict=True)]
         try:
-            output = np.asarray(path.replay(variables, step, as_float), dtype=object)
+            output = path.replay(given, step, lambda value: constant(as_float(value)))
+            output = real_numbers(output, path.output.value)
         except BudgetExceeded:
             raise NoAnswer(f"more than {budget} scalar operations") from None
         pairs = zip(output.flat, np.asarray(weights).flat, strict=True)
         seeds = [(s.place, number(w)) for s, w in pairs if type(s) is Scalar and s.place >= 0]
         adjoint, _ = tape.sweep(seeds)
-        return [shaped(total(v, adjoint), np.shape(records[0].value)) for v, records in zip(variables, path.inputs, strict=True)]
+        return [shaped(total(v, adjoint), parts(records[0].value).shape) for v, records in zip(variables, path.inputs, strict=True)]
+
+
+def lifted_at(value: Any, move: np.ndarray, tape: Tape) -> Any:
+    """The variables for a value that was moved by (exact) real numbers."""
+    moved = lift(parts(as_float(value)) + move, tape)
+    return paired(moved) if holds_complex(value) else moved
 
 
 def shaped(numbers: list[Any], shape: tuple[int, ...]) -> np.ndarray:

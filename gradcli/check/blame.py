@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.functions import Fault, alone, differs, expectation, lone_input, signed
+from gradcli.check.direction import split_term, united
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import Blame, InputResult
@@ -63,7 +64,7 @@ def sentence(target: Target, item: InputResult, inputs: Sequence[InputResult]) -
     counts, sums = counts_of([r for record in terms for r in reachable(record, set())])
     values = [(i.name, np.asarray(i.tensor.value)) for i in target.inputs]
     others = [(f"d {target.output}/d {i.name}", i.symbolic) for i in inputs if i is not item and i.symbolic is not None]
-    return f"{name} {recognise(np.asarray(given, dtype=float), truth, Context(counts, sums, values, others)).text}"
+    return f"{name} {recognise(np.asarray(given), truth, Context(counts, sums, values, others)).text}"
 
 
 def below(target: Target) -> Iterator[Node]:
@@ -107,8 +108,8 @@ def wrong_rule(node: OperationNode, budget: int) -> Blame | None:
         return None
     outputs = node.records[count:]
     rng = np.random.default_rng(node.sequence)
-    weights = [signed(rng, shape) for shape, _ in node.shapes]
-    terms = [Term(record, w) for record, w in zip(outputs, weights, strict=False) if isinstance(record, Record)]
+    weights = [signed(rng, shape, dtype) for shape, dtype in node.shapes]
+    terms = [split_term(Term(record, w)) for record, w in zip(outputs, weights, strict=False) if isinstance(record, Record)]
     if not terms:
         return None
     given = alone(node, [np.asarray(w, dtype=dtype)[()] for w, (_, dtype) in zip(weights, node.shapes, strict=True)])
@@ -130,6 +131,6 @@ def judged(node: OperationNode, inputs: Sequence[Any], opinions: Sequence[Opinio
             continue
         others = [(other.name, e) for j, (other, e) in enumerate(zip(inputs, expected, strict=True)) if j != k and e is not None]
         line, column = place(node)
-        text = recognise(item.autograd, truth, Context(others=others)).text
+        text = recognise(united(item, item.autograd), united(item, truth), Context(others=others)).text
         return Blame(line, column, node.name, f"{node.name}: its gradient for {item.name} {text}")
     return None

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 
 from gradcli.check import collect as collecting
+from gradcli.check import direction
 from gradcli.check.blame import blame, of_claim, sentence
 from gradcli.check.cores import check_cores
 from gradcli.check.extras import add_extras
@@ -29,7 +30,8 @@ from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
-from gradcli.references.scalar import DIGITS, lift, lowered
+from gradcli.references.pair import lifted, lowered, parts
+from gradcli.references.scalar import DIGITS
 from gradcli.syntax.directives import expectation
 from gradcli.syntax.fpcore import SUFFIX
 from gradcli.syntax.parser import parse
@@ -153,14 +155,17 @@ class Rerun:
         if self.targets is None and not self.failed:
             try:
                 with mpmath.workdps(DIGITS):
-                    run, self.targets = self.point.collect(PassesOnly(), lift)
+                    run, self.targets = self.point.collect(PassesOnly(), lifted)
                 self.failed = run.error is not None
             except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
                 self.failed = True
         if self.failed or self.targets is None or target >= len(self.targets):
             return None
         inputs = self.targets[target].inputs
-        return np.asarray(lowered(np.asarray(inputs[position].autograd)), dtype=float) if position < len(inputs) else None
+        if position >= len(inputs):
+            return None
+        found = np.asarray(lowered(np.asarray(inputs[position].autograd)))
+        return direction.paired(found, inputs[position].dtype.kind == "c")
 
 
 def judge_target(
@@ -174,10 +179,11 @@ def judge_target(
     witness: Witness | None = None,
 ) -> TargetResult:
     """One target judged: every input against its references (or another `witness`), notes, and the blame when it failed."""
-    witness = witness or Witness(target.inputs, options.symbolic_budget, tracer.calls, options.method)
+    judged = direction.split(target) if witness is None and direction.is_complex(target) else target
+    witness = witness or Witness(judged.inputs, options.symbolic_budget, tracer.calls, options.method)
     opinions = [witness.opinion(k) for k in range(len(target.inputs))]
     tolerance = Tolerance(options.relative(tree.directives.rtol), options.atol, options.max_ulps)
-    judgements = [judge_input(target, number, k, opinions[k], witness, exact, tolerance) for k in range(len(target.inputs))]
+    judgements = [judge_input(judged, number, k, opinions[k], witness, exact, tolerance) for k in range(len(target.inputs))]
     inputs = [input_result(target, k, opinions[k], judgements[k], options) for k in range(len(target.inputs))]
     worst = max(((rank(i.status, bool(i.failing.any())), i.status) for i in inputs), default=(0.0, "pass"))[1]
     notes = [*target.notes, *gather_notes(target, judgements, opinions, tracer)]
@@ -216,12 +222,15 @@ def judge_input(
             witness.refine(position, opinion.difference, columns)
 
     def rederive() -> np.ndarray | None:
-        return None if item.claimed is not None else exact.gradient(number, position)
+        if item.claimed is not None:
+            return None
+        again = exact.gradient(number, position)
+        return again if again is None or opinion.symbolic is None else direction.trusted(again, opinion.symbolic.value, item)
 
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
 
-    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, np.asarray(item.tensor.value)).judge()
+    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, parts(item.tensor.value)).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
     return judgement
@@ -240,15 +249,17 @@ def suspicious(given: np.ndarray, opinion: Opinion) -> np.ndarray:
 def input_result(target: Target, position: int, opinion: Opinion, judgement: Judgement, options: CheckOptions) -> InputResult:
     """The judgement with all the numbers that a report shows."""
     item = target.inputs[position]
-    given = np.asarray(item.autograd if item.claimed is None else item.claimed, dtype=float)
-    reference = opinion.symbolic or opinion.difference
+    given = np.asarray(item.autograd if item.claimed is None else item.claimed)
+    found, slopes = opinion.symbolic, opinion.difference
+    if item.dtype.kind == "c":
+        judgement, found, slopes = direction.merge(judgement), direction.merged(found), direction.merged(slopes)
+    reference = found or slopes
     absolute, relative = errors(given, None if reference is None else reference.value)
     failing = judgement.failing | np.vectorize(options.fails, otypes=[bool])(judgement.verdicts)
     ulps = judgement.ulps
     finite = ulps[np.isfinite(ulps)] if ulps is not None else np.zeros(0)
-    symbolic = None if opinion.symbolic is None else opinion.symbolic.value
-    slope = None if opinion.difference is None else opinion.difference.value
-    bar = None if opinion.difference is None else opinion.difference.error
+    symbolic = None if found is None else found.value
+    slope, bar = (None, None) if slopes is None else (slopes.value, slopes.error)
     return InputResult(
         item.name, item.line, item.shape, judgement.status, np.asarray(item.autograd), symbolic, slope, bar,  # type: ignore[arg-type]
         judgement.verdicts, failing, judgement.error, ulps, item.claimed, absolute, relative, float(finite.max()) if finite.size else None,

@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from gradcli.check.direction import split_input, split_term, united
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import FunctionResult
@@ -22,6 +23,7 @@ from gradcli.engine.node import Node, placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.errors import GradcliError
+from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.path import reachable
 from gradcli.references.scalar import DIGITS, lift, lowered
@@ -75,8 +77,9 @@ class Alone:
     def __init__(self, call: FunctionCall, budget: int, seed: int) -> None:
         self.call, self.node, self.budget = call, call.node, budget
         rng = np.random.default_rng([seed, call.first])
-        self.weights = [np.asarray(signed(rng, shape).astype(dtype), dtype=float) for shape, dtype in self.node.shapes]
-        self.terms = [Term(record, w) for record, w in zip(call.outputs, self.weights, strict=False) if isinstance(record, Record)]
+        self.weights = [as_float(signed(rng, shape, dtype).astype(dtype)) for shape, dtype in self.node.shapes]
+        outputs = zip(call.outputs, self.weights, strict=False)
+        self.terms = [split_term(Term(record, w)) for record, w in outputs if isinstance(record, Record)]
         self.inputs: list[Input] = []
         self.places: list[list[int]] = []
         """For each input at which arguments it was given."""
@@ -137,7 +140,7 @@ class Alone:
             return Fault(self.call, places[0], "none", f"{which} is None, but the output depends on it", self.line(places[0]))
         truth = expected[position]
         assert truth is not None
-        pattern = recognise(item.autograd, truth, self.context(position, expected))
+        pattern = recognise(united(item, item.autograd), united(item, truth), self.context(position, expected))
         return Fault(self.call, places[0], pattern.kind, f"{which} {pattern.text}", self.line(places[0]))
 
     def line(self, index: int) -> int | None:
@@ -174,9 +177,9 @@ class Alone:
 
 def lone_input(name: str, record: Record, parts: Sequence[Any], terms: list[Term]) -> Input:
     """An input that stands for one record, with the sum of the gradients that it got."""
-    shape = np.shape(record.value)
-    total = sum((np.asarray(p, dtype=float) for p in parts), np.zeros(shape))
-    return Input(name, None, shape, np.asarray(record.value).dtype, None, total, terms, fixed=[record])  # type: ignore[arg-type]
+    shape, dtype = np.shape(record.value), np.asarray(record.value).dtype
+    total = sum((as_float(np.asarray(p)) for p in parts), np.zeros(shape))
+    return split_input(Input(name, None, shape, dtype, None, total, terms, fixed=[record]), terms)  # type: ignore[arg-type]
 
 
 def alone(node: Node, grads: Sequence[Any]) -> dict[int, Any]:
@@ -198,8 +201,10 @@ def own_sweep(recorded: bool) -> Iterator[Pass]:
         state.sweep, state.tracer = before
 
 
-def signed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def signed(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     """Random weights of generic size and sign."""
+    if np.dtype(dtype).kind == "c":
+        return np.asarray(signed(rng, shape) + 1j * signed(rng, shape))
     return np.asarray(rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape))
 
 

@@ -183,7 +183,7 @@ class Judge:
         if not sides:
             return
         stack = np.stack([self.symbolic, *sides])
-        low, high = np.nanmin(stack, axis=0), np.nanmax(stack, axis=0)
+        low, high = np.fmin.reduce(stack, axis=0), np.fmax.reduce(stack, axis=0)
         room = ULPS * self.unit(np.maximum(np.abs(low), np.abs(high)))
         undefined = np.isnan(np.stack(sides)).any(axis=0)
         differs = spoken & ((high - low > 2 * room) | undefined)

@@ -31,10 +31,10 @@ def forward_origin(records: Sequence[Record]) -> Note | None:
             return Note("nan-source", "the leaf itself holds values that are not finite", line)
         values = [a.value if isinstance(a, Record) else a for a in record.inputs]
         if all(finite(v) for v in values if isinstance(v, (np.ndarray, np.generic, float))):
-            word = "NaN" if np.isnan(np.asarray(record.value, dtype=float)).any() else "infinity"
-            place = int(np.flatnonzero(~np.isfinite(np.asarray(record.value, dtype=float)))[0])
+            word = "NaN" if np.isnan(record.value).any() else "infinity"
+            place = int(np.flatnonzero(~np.isfinite(record.value))[0])
             columns = [np.broadcast_to(v, np.shape(record.value)).reshape(-1) for v in values if elementlike(v, record)]
-            argument = ", ".join(f"{float(column[place]):.6g}" for column in columns)
+            argument = ", ".join(f"{column[place]:.6g}" for column in columns)
             of = f" of {argument}" if argument else ""
             return Note("nan-source", f"forward: {record.op.name}{of} gives {word}", line)
     return None

@@ -51,6 +51,8 @@ def recognise(given: np.ndarray, expected: np.ndarray, context: Context | None =
     """The first pattern that explains the whole difference, else where it is largest."""
     context = context or Context()
     with np.errstate(all="ignore"):
+        if np.iscomplexobj(given) or np.iscomplexobj(expected):
+            return of_complex(np.asarray(given), np.asarray(expected))
         for pattern in explanations(np.asarray(given, dtype=float), np.asarray(expected, dtype=float), context):
             if pattern is not None:
                 return pattern
@@ -67,6 +69,20 @@ def explanations(given: np.ndarray, expected: np.ndarray, context: Context) -> I
     yield unmasked(given, expected)
     yield some(given, expected)
     yield shifted(given, expected)
+
+
+def of_complex(given: np.ndarray, expected: np.ndarray) -> Pattern:
+    """What a wrong complex gradient looks like."""
+    found = vanished(given, expected)
+    if found is not None:
+        return found
+    if close(given, expected.conj()):
+        return Pattern("conjugate", "is the complex conjugate of the right one: the gradient is dL/dRe + i dL/dIm")
+    use = (expected != 0) & np.isfinite(expected) & np.isfinite(given)
+    factors = given[use] / expected[use]
+    if factors.size and close(given, factors[0] * expected):
+        return Pattern("factor", "has the wrong sign" if close(given, -expected) else f"is right up to a factor of {factors[0]:.6g}")
+    return largest(given, expected)
 
 
 def close(a: np.ndarray, b: np.ndarray) -> bool:
@@ -269,7 +285,7 @@ def largest(given: np.ndarray, expected: np.ndarray) -> Pattern:
     off = np.where(np.isfinite(given) & np.isfinite(expected), np.abs(given - expected), -1.0)
     place = tuple(int(i) for i in np.unravel_index(int(np.argmax(off)), np.shape(given)))
     at = f", at {list(place)}" if place else ""
-    return Pattern("other", f"is wrong: {float(given[place]):.6g} instead of {float(expected[place]):.6g}{at}")
+    return Pattern("other", f"is wrong: {given[place]:.6g} instead of {expected[place]:.6g}{at}")
 
 
 # ---- the numbers of a program

@@ -18,6 +18,7 @@ from gradcli.engine.node import placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references.estimate import NoAnswer
+from gradcli.references.pair import holds_complex
 
 CLOSE = 1e-6
 
@@ -26,6 +27,8 @@ def second_faults(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
     """What is wrong with the derivative of one call's backward by its inputs; nothing where it cannot be told."""
     alone = Alone(call, budget, seed)
     alone.gather({})
+    if any(holds_complex(r.value) for i in alone.inputs for r in i.fixed or ()):
+        return []
     rng = np.random.default_rng([seed, call.first, 2])
     direction = [signed(rng, i.shape) for i in alone.inputs]
     try:

@@ -15,6 +15,7 @@ from gradcli.check.judge import Judgement
 from gradcli.check.target import Input
 from gradcli.references.difference import as_float, scales
 from gradcli.references.estimate import NoAnswer
+from gradcli.references.pair import parts
 from gradcli.references.scalar import to_float
 
 DIRECTIONS = 12
@@ -66,7 +67,7 @@ def to_floats(numbers: np.ndarray) -> np.ndarray:
 
 def point(item: Input) -> np.ndarray:
     records = next((r for r in (item.records(t) for t in item.terms) if r), [])
-    return np.asarray(as_float(records[-1].value)) if records else np.zeros(item.shape)
+    return parts(as_float(records[-1].value)) if records else np.zeros(item.shape)
 
 
 def allow_subgradient(judgement: Judgement, item: Input, budget: int) -> None:

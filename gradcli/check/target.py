@@ -129,10 +129,14 @@ def make(
     """The target d(output)/d(wrt), taken now: what the program does later to its tensors is of no effect."""
     given, notes = weights, []
     tensors = [t for _, _, t in wrt]
-    if weights is None and output.ndim and too_large(output, tensors):
+    if weights is None and output.ndim and output.dtype.kind != "c" and too_large(output, tensors):
         weights = (rng or np.random.default_rng(0)).uniform(0.5, 1.5, output.shape)
         given = weights
         text = f"the Jacobian of {output.shape} is too large: checked along one random grad_outputs"
+        notes.append(Note("random-grad-outputs", text, line))
+    if weights is None and output.dtype.kind == "c":
+        given = weights = both_directions(rng or np.random.default_rng(0), output)
+        text = f"{name} is complex: judged is the gradient of Re(sum(conj(w) * {name})), w one random grad_outputs"
         notes.append(Note("random-grad-outputs", text, line))
     found = gradient(output, tensors, weights)
     record = output.record()
@@ -151,6 +155,12 @@ def vanished(name: str, wrt: tuple[str, int | None, Tensor], line: int | None, o
     zero = np.zeros(tensor.shape + tensor.shape, tensor.dtype)
     item = Input(label, at, tensor.shape, tensor.dtype, tensor, zero, [Term(None, seed)])
     return Target(name, line, np.zeros(tensor.shape, tensor.dtype), None, order, [item], [])
+
+
+def both_directions(rng: np.random.Generator, output: Tensor) -> np.ndarray:
+    """Random complex weights, which see the real and the imaginary part of every element."""
+    real, imag = rng.uniform(0.5, 1.5, (2, *output.shape))
+    return np.asarray(real + 1j * imag, dtype=output.dtype)
 
 
 def too_large(output: Tensor, inputs: Sequence[Tensor]) -> bool:

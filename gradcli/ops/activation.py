@@ -23,6 +23,8 @@ SELU_SCALE = 1.0507009873554804934193349852946
 class Relu(Elementwise):
     """max(x, 0). Kink at 0, where the derivative is 0, as PyTorch."""
 
+    real_only = True
+
     def forward(self, x: Value) -> Value:
         return np.maximum(x, 0)
 
@@ -69,6 +71,7 @@ relu_backward: Operation = ReluBackward()
 class LeakyRelu(Elementwise):
     """x for x > 0, else negative_slope * x. Kink at 0, where the derivative is the slope, as PyTorch."""
 
+    real_only = True
     negative_slope: float = 0.01
 
     def decide(self, x: Value) -> Value:
@@ -94,6 +97,7 @@ class LeakyRelu(Elementwise):
 class PreluKernel(Elementwise):
     """x for x > 0, else weight * x. Kink at 0, where the derivative is the weight, as PyTorch."""
 
+    real_only = True
     keeps_all = True
 
     def decide(self, x: Value, weight: Value) -> Value:
@@ -121,6 +125,7 @@ class Elu(Elementwise):
     Kink at 0 unless alpha is 1: the derivative there is scale * alpha, as PyTorch.
     """
 
+    real_only = True
     alpha: float = 1.0
     scale: float = 1.0
 
@@ -148,6 +153,7 @@ class Elu(Elementwise):
 class Celu(Elementwise):
     """x for x > 0, else alpha * (e ** (x / alpha) - 1): smooth at 0."""
 
+    real_only = True
     alpha: float = 1.0
 
     def decide(self, x: Value) -> Value:
@@ -184,6 +190,7 @@ class Silu(Elementwise):
 class Mish(Elementwise):
     """x * tanh(log(1 + e ** x))."""
 
+    real_only = True
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -200,6 +207,7 @@ class Mish(Elementwise):
 class Gelu(Elementwise):
     """x times the normal distribution function; by erfc, which keeps the digits of the lower tail."""
 
+    real_only = True
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -215,6 +223,7 @@ class Gelu(Elementwise):
 class GeluTanh(Elementwise):
     """x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x**3))) / 2, written as x * sigmoid(2 ...), which keeps the digits of the lower tail."""
 
+    real_only = True
     name = "gelu"
     node = "GeluBackward0"
     slope = 2 * math.sqrt(2 / math.pi)

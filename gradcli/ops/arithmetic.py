@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError
+from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.where import where
@@ -230,7 +231,7 @@ class Pow(Elementwise):
         return where(y == 0, 0.0, y * x ** (y - 1))
 
     def d_y(self, x: Value, y: Value, out: Value) -> Value:
-        zero = (x == 0) & (y >= 0)
+        zero = (x == 0) & (np.real(raw(y)) >= 0)
         return where(zero, 0.0, out * log(where(zero, 1.0, x)))
 
     def symbolic(self, sympy: Any, x: Any, y: Any, **decision: Any) -> Any:

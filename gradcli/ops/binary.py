@@ -42,6 +42,8 @@ class BinaryCrossEntropy(WeightedLoss):
     At x = 0 and 1 the derivative is a convention: (x - t) / 1e-12, as PyTorch.
     """
 
+    real_only = True
+
     def elements(self, x: Value, target: Value, weight: Value = None) -> Value:
         logs, others = np.maximum(np.log(x), FLOOR), np.maximum(np.log1p(-x), FLOOR)
         return self.weighted(-target * logs - (1 - target) * others, weight)
@@ -77,6 +79,7 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
     Gradient: (1 - t) * sigmoid(x) - pos_weight * t * sigmoid(-x), which keeps its digits in both tails.
     """
 
+    real_only = True
     analytic = False
 
     def elements(self, x: Value, target: Value, weight: Value = None, pos_weight: Value = None) -> Value:

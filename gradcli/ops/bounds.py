@@ -43,12 +43,16 @@ class Extremum(Elementwise, abstract=True):
 class Maximum(Extremum):
     """The larger of x and y; NaN where either is. Where they are equal each has half the gradient, as PyTorch."""
 
+    real_only = True
+
     def forward(self, x: Value, y: Value) -> Value:
         return np.maximum(x, y)
 
 
 class Minimum(Extremum):
     """The smaller of x and y; NaN where either is. Where they are equal each has half the gradient, as PyTorch."""
+
+    real_only = True
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.minimum(x, y)
@@ -59,6 +63,8 @@ class Minimum(Extremum):
 
 class Fmax(Extremum):
     """The larger of x and y, the other where one is NaN. Where they are equal x has the gradient, as PyTorch."""
+
+    real_only = True
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.fmax(x, y)
@@ -80,6 +86,8 @@ class Fmax(Extremum):
 class Fmin(Fmax):
     """The smaller of x and y, the other where one is NaN. Where they are equal x has the gradient, as PyTorch."""
 
+    real_only = True
+
     def forward(self, x: Value, y: Value) -> Value:
         return np.fmin(x, y)
 
@@ -93,6 +101,7 @@ class Clamp(Elementwise):
     Kinks at the bounds, where the derivative is 1, as PyTorch.
     """
 
+    real_only = True
     node = "ClampBackward1"
     min: float | None = None
     max: float | None = None
@@ -135,6 +144,7 @@ class Clamp(Elementwise):
 class ClampMin(Clamp):
     """x, at least the number `min`. Kink there, where the derivative is 1, as PyTorch."""
 
+    real_only = True
     node = "ClampMinBackward0"
 
     @classmethod
@@ -145,6 +155,7 @@ class ClampMin(Clamp):
 class ClampMax(Clamp):
     """x, at most the number `max`. Kink there, where the derivative is 1, as PyTorch."""
 
+    real_only = True
     node = "ClampMaxBackward0"
 
     @classmethod
@@ -155,6 +166,7 @@ class ClampMax(Clamp):
 class ClampTensor(Elementwise):
     """x held within the tensors `min` and `max`; `max` where min > max. At a bound the gradient goes to x, as PyTorch."""
 
+    real_only = True
     name = "clamp"
     node = "ClampBackward0"
     keeps_all = True

@@ -49,7 +49,7 @@ class LinalgCholeskyEx(Operation):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         low = elimination.each(lambda a: elimination.cholesky(a, sqrt), (symmetric(args[0]),), (2,))
-        return np.swapaxes(low, -1, -2) if self.upper else low
+        return np.conjugate(np.swapaxes(low, -1, -2)) if self.upper else low
 
     def vjp_x(self, g: Value, out: Value) -> Value:
         low, g = (adjoint(out), adjoint(g)) if self.upper else (out, g)

@@ -26,12 +26,16 @@ class Ne(Predicate):
 class Lt(Predicate):
     """x < y."""
 
+    real_only = True
+
     def forward(self, x: Value, y: Value) -> Value:
         return np.less(x, y)
 
 
 class Le(Predicate):
     """x <= y."""
+
+    real_only = True
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.less_equal(x, y)
@@ -40,12 +44,16 @@ class Le(Predicate):
 class Gt(Predicate):
     """x > y."""
 
+    real_only = True
+
     def forward(self, x: Value, y: Value) -> Value:
         return np.greater(x, y)
 
 
 class Ge(Predicate):
     """x >= y."""
+
+    real_only = True
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.greater_equal(x, y)

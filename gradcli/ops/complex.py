@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.conjugate import conj, is_complex
+from gradcli.ops.conjugate import components, conj, is_complex
 from gradcli.ops.operation import Elementwise, Operation, Structural, Value
+from gradcli.ops.polar import Complex
 from gradcli.ops.structure import To
+from gradcli.ops.trigonometric import Atan2
 from gradcli.ops.where import where
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
@@ -31,7 +33,6 @@ def drawn(rng: np.random.Generator, *shape: int) -> Value:
 class Real(Structural):
     """The real part of complex numbers."""
 
-    no_exact = "its values are complex"
     analytic = False
     node = "SelectBackward0"
 
@@ -40,6 +41,9 @@ class Real(Structural):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return np.real(args[0])
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return components(args[0], "real")
 
     def vjp_x(self, g: Value, x_dtype: Any) -> Value:
         return To(dtype=complex_of(x_dtype))(g)
@@ -52,7 +56,6 @@ class Real(Structural):
 class Imag(Structural):
     """The imaginary part of complex numbers."""
 
-    no_exact = "its values are complex"
     analytic = False
     node = "SelectBackward0"
 
@@ -61,6 +64,9 @@ class Imag(Structural):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return np.imag(args[0])
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return components(args[0], "imag")
 
     def vjp_x(self, g: Value) -> Value:
         return g * 1j
@@ -78,9 +84,6 @@ class Angle(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.angle(x) if is_complex(x) else np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0.0)).astype(x.dtype)[()]
 
-    def exact(self, *args: Value, decision: Any = None) -> Value:
-        return where(args[0] < 0, np.pi, 0.0)
-
     def vjp_x(self, g: Value, x: Value) -> Value:
         if not is_complex(x):
             return g * 0.0
@@ -91,6 +94,9 @@ class Angle(Elementwise):
     def symbolic(self, sympy: Any, x: Any, **decision: Any) -> Any:
         return sympy.Integer(0) * x
 
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return Atan2()(components(args[0], "imag"), components(args[0], "real"))
+
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (drawn(rng, 2, 3),)
@@ -99,7 +105,6 @@ class Angle(Elementwise):
 class ViewAsReal(Structural):
     """Complex numbers as pairs of real ones. (...) -> (..., 2)."""
 
-    no_exact = "its values are complex"
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -107,6 +112,9 @@ class ViewAsReal(Structural):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return np.stack([components(args[0], "real"), components(args[0], "imag")], axis=-1)
 
     def vjp_x(self, g: Value) -> Value:
         return ViewAsComplex()(g)
@@ -119,7 +127,6 @@ class ViewAsReal(Structural):
 class ViewAsComplex(Structural):
     """Pairs of real numbers as complex ones. (..., 2) -> (...)."""
 
-    no_exact = "its values are complex"
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -127,6 +134,9 @@ class ViewAsComplex(Structural):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return Complex()(args[0][..., 0], args[0][..., 1])
 
     def vjp_x(self, g: Value) -> Value:
         return ViewAsReal()(g)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ArgumentError, ShapeError
+from gradcli.ops.conjugate import conj
 from gradcli.ops.matmul import Examples
 from gradcli.ops.operation import Structural, Value
 from gradcli.ops.padding import pad
@@ -112,10 +113,10 @@ class Convolution(Sliding):
         return biased(self.result(x, weight), bias)
 
     def vjp_x(self, g: Value, weight: Value, x_shape: Sizes) -> Value:
-        return ConvolutionInput(**self.geometry(), spatial=tuple(x_shape[2:]))(g, weight, None)
+        return ConvolutionInput(**self.geometry(), spatial=tuple(x_shape[2:]))(g, conj(weight), None)
 
     def vjp_weight(self, g: Value, x: Value, weight_shape: Sizes) -> Value:
-        return ConvolutionWeight(**self.geometry(), kernel_size=tuple(weight_shape[2:]))(x, g)
+        return ConvolutionWeight(**self.geometry(), kernel_size=tuple(weight_shape[2:]))(conj(x), g)
 
     def vjp_bias(self, g: Value) -> Value:
         return over_channels(g)
@@ -137,10 +138,10 @@ class ConvolutionInput(Sliding):
         return biased(self.source(x, weight, self.spatial), bias)
 
     def vjp_x(self, g: Value, weight: Value) -> Value:
-        return Convolution(**self.geometry())(g, weight, None)
+        return Convolution(**self.geometry())(g, conj(weight), None)
 
     def vjp_weight(self, g: Value, x: Value, weight_shape: Sizes) -> Value:
-        return ConvolutionWeight(**self.geometry(), kernel_size=tuple(weight_shape[2:]))(g, x)
+        return ConvolutionWeight(**self.geometry(), kernel_size=tuple(weight_shape[2:]))(g, conj(x))
 
     def vjp_bias(self, g: Value) -> Value:
         return over_channels(g)
@@ -161,10 +162,10 @@ class ConvolutionWeight(Sliding):
         return self.kernel(x, y, self.kernel_size)
 
     def vjp_x(self, g: Value, y: Value, x_shape: Sizes) -> Value:
-        return ConvolutionInput(**self.geometry(), spatial=tuple(x_shape[2:]))(y, g, None)
+        return ConvolutionInput(**self.geometry(), spatial=tuple(x_shape[2:]))(conj(y), g, None)
 
     def vjp_y(self, g: Value, x: Value) -> Value:
-        return Convolution(**self.geometry())(x, g, None)
+        return Convolution(**self.geometry())(conj(x), g, None)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

@@ -11,11 +11,12 @@ import numpy as np
 from gradcli.ops import elimination
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
-from gradcli.ops.conjugate import conj, is_complex
+from gradcli.ops.conjugate import conj, is_complex, of_pairs
 from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, adjoint
 from gradcli.ops.matrices import need_square, spread
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.rounding import absolute
 from gradcli.ops.solve import inv
 from gradcli.ops.where import where
 
@@ -99,6 +100,9 @@ class LinalgSlogdet(Operation):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         d = det(args[0])
+        if of_pairs(d):
+            size = absolute(d)
+            return d / size, log(size)
         sign = np.where(np.asarray(d > 0, dtype=bool), 1.0, -1.0)[()]
         return sign, log(d * sign)
 

@@ -30,6 +30,7 @@ class Cdist(Operation):
     derivative is 0, as PyTorch's; elements of a pair that tie for p = inf share it.
     """
 
+    real_only = True
     analytic = False
     p: float = 2.0
     keeps_all = True

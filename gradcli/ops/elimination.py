@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.conjugate import squared_size
+
 Matrix = Any
 
 
@@ -39,7 +41,7 @@ def _stacked(results: list[Any], lead: tuple[int, ...]) -> Any:
 
 def size_of(value: Any) -> float:
     """How large a number is, to choose a pivot."""
-    return abs(complex(value)) if np.iscomplexobj(value) else abs(float(value))
+    return abs(complex(value))
 
 
 def determinant(a: Matrix) -> Any:
@@ -121,18 +123,18 @@ def inverse(a: Matrix) -> Matrix:
 
 
 def cholesky(a: Matrix, root: Callable[[Any], Any]) -> Matrix:
-    """The lower triangle L with L @ L.T = a."""
+    """The lower triangle L with L @ conj(L.T) = a."""
     n = len(a)
     low = np.zeros((n, n)).astype(a.dtype)
     for j in range(n):
         rest = a[j, j]
         for k in range(j):
-            rest = rest - low[j, k] * low[j, k]
+            rest = rest - low[j, k] * np.conjugate(low[j, k])
         low[j, j] = root(rest)
         for i in range(j + 1, n):
             value = a[i, j]
             for k in range(j):
-                value = value - low[i, k] * low[j, k]
+                value = value - low[i, k] * np.conjugate(low[j, k])
             low[i, j] = value / low[j, j]
     return low
 
@@ -145,12 +147,12 @@ def orthogonal(a: Matrix, root: Callable[[Any], Any]) -> tuple[Matrix, Matrix]:
     for j in range(k):
         v = a[:, j]
         for i in range(j):
-            r[i, j] = np.add.reduce(q[:, i] * v)
+            r[i, j] = np.add.reduce(np.conjugate(q[:, i]) * v)
             v = v - r[i, j] * q[:, i]
-        r[j, j] = root(np.add.reduce(v * v))
+        r[j, j] = root(np.add.reduce(squared_size(v)))
         q[:, j] = v / r[j, j]
     if columns > k:
-        r[:, k:] = np.matmul(q.T, a[:, k:])
+        r[:, k:] = np.matmul(np.conjugate(q.T), a[:, k:])
     return q, r
 
 

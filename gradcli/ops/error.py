@@ -50,6 +50,7 @@ class Gauss(Elementwise):
 class Erf(Elementwise):
     """2 / sqrt(pi) times the integral of e ** (-t**2) from 0 to x."""
 
+    real_only = True
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -65,6 +66,7 @@ class Erf(Elementwise):
 class Erfc(Elementwise):
     """1 - erf(x), without cancellation for large x."""
 
+    real_only = True
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -112,6 +114,7 @@ def erfcx_derivative(x: Value) -> Value:
 class Erfcx(Elementwise):
     """e ** (x**2) * erfc(x), finite where erfc is 0."""
 
+    real_only = True
     analytic = False
     node = "SpecialErfcxBackward0"
 
@@ -188,6 +191,7 @@ def erfinv_value(y: Value) -> Value:
 class Erfinv(Elementwise):
     """The inverse of erf. Domain -1 <= x <= 1: infinite at the ends, NaN outside."""
 
+    real_only = True
     analytic = False
     domain = (-0.9, 0.9)
 
@@ -204,6 +208,7 @@ class Erfinv(Elementwise):
 class Ndtr(Elementwise):
     """The normal distribution function, erfc(-x / sqrt(2)) / 2, which keeps its digits in the lower tail."""
 
+    real_only = True
     analytic = False
     name = "ndtr"
     node = "MulBackward0"
@@ -221,6 +226,7 @@ class Ndtr(Elementwise):
 class LogNdtr(Elementwise):
     """The logarithm of the normal distribution function, finite far below where that is 0."""
 
+    real_only = True
     analytic = False
     node = "SpecialLogNdtrBackward0"
 
@@ -266,6 +272,7 @@ def log_ndtr_value(x: Value) -> Value:
 class Ndtri(Elementwise):
     """The normal quantile, inverse of ndtr. Domain 0 <= x <= 1: infinite at the ends, NaN outside."""
 
+    real_only = True
     analytic = False
     node = "SpecialNdtriBackward0"
     domain = (0.05, 0.95)

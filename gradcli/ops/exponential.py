@@ -139,6 +139,7 @@ class Rsqrt(Elementwise):
 class Cbrt(Elementwise):
     """The real cube root, odd. The derivative at 0 is infinite."""
 
+    real_only = True
     analytic = False
     domain = (0.2, 3.0)
 
@@ -178,6 +179,7 @@ class Sigmoid(Elementwise):
 class Xlogy(Elementwise):
     """x * log(y), and 0 where x = 0 unless y is NaN. Domain y > 0; the derivative in x at x = 0 is 0 for y <= 0, as PyTorch."""
 
+    real_only = True
     keeps_all = True
     domain = ((-2.0, 2.0), (0.2, 3.0))
 
@@ -198,6 +200,7 @@ class Xlogy(Elementwise):
 class Xlog1py(Elementwise):
     """x * log(1 + y), and 0 where x = 0 unless y is NaN. Domain y > -1; the derivative in x at x = 0 is 0 for y <= -1, as PyTorch."""
 
+    real_only = True
     node = "SpecialXlog1PyBackward0"
     keeps_all = True
     domain = ((-2.0, 2.0), (-0.8, 3.0))
@@ -219,6 +222,7 @@ class Xlog1py(Elementwise):
 class Entr(Elementwise):
     """-x * log(x); 0 at 0, -inf below."""
 
+    real_only = True
     node = "SpecialEntrBackward0"
     domain = (0.2, 3.0)
 

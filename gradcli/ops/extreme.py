@@ -24,6 +24,7 @@ MinMax = namedtuple("MinMax", ("min", "max"))
 class Amax(Reduction):
     """The largest element. Elements that tie share the gradient equally, as PyTorch."""
 
+    real_only = True
     lowest = False
 
     def pick(self, x: Value, keepdim: bool) -> Value:
@@ -59,12 +60,14 @@ class Amax(Reduction):
 class Amin(Amax):
     """The smallest element. Elements that tie share the gradient equally, as PyTorch."""
 
+    real_only = True
     lowest = True
 
 
 class MaxAll(Amax):
     """The largest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch."""
 
+    real_only = True
     node = "MaxBackward1"
 
     def decide(self, x: Value) -> Any:
@@ -84,6 +87,7 @@ class MaxAll(Amax):
 class MinAll(MaxAll):
     """The smallest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch."""
 
+    real_only = True
     node = "MinBackward1"
     lowest = True
 
@@ -139,6 +143,7 @@ class PutAlong(Operation):
 class MaxDim(Operation):
     """The largest element along `dim` and where it is: the index taken, the first of those that tie, gets the whole gradient."""
 
+    real_only = True
     node = "MaxBackward0"
     outputs = 2
     lowest = False
@@ -173,6 +178,7 @@ class MaxDim(Operation):
 class MinDim(MaxDim):
     """The smallest element along `dim` and where it is: the index taken, the first of those that tie, gets the whole gradient."""
 
+    real_only = True
     node = "MinBackward0"
     lowest = True
 
@@ -180,6 +186,7 @@ class MinDim(MaxDim):
 class Aminmax(Operation):
     """The smallest and the largest element, of all or along `dim`; ties share equally."""
 
+    real_only = True
     outputs = 2
     dim: tuple[int, ...] | None = None
     keepdim: bool = False
@@ -214,6 +221,7 @@ class Aminmax(Operation):
 class Argmax(Operation):
     """Where the largest element is: the first of those that tie. Along `dim`, or in row-major order of all."""
 
+    real_only = True
     differentiable = False
     lowest = False
     dim: int | None = None
@@ -232,6 +240,7 @@ class Argmax(Operation):
 class Argmin(Argmax):
     """Where the smallest element is: the first of those that tie. Along `dim`, or in row-major order of all."""
 
+    real_only = True
     lowest = True
 
 

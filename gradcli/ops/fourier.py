@@ -11,10 +11,11 @@ import numpy as np
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import integer, many_dims, one_dim
 from gradcli.ops.complex import complex_of, drawn, real
-from gradcli.ops.conjugate import conj, is_complex
+from gradcli.ops.conjugate import components, conj, is_complex
 from gradcli.ops.indexing import narrow
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import pad
+from gradcli.ops.polar import Complex
 from gradcli.ops.rearrange import roll
 from gradcli.ops.structure import To
 
@@ -39,13 +40,15 @@ class FftC2C(Transform):
     """
 
     name = "fft_c2c"
-    no_exact = "its values are complex"
     inverse: bool = False
 
     def forward(self, x: Value) -> Value:
         full = complex_of(x.dtype)
         out = np.fft.ifftn(x, axes=self.dim, norm="forward") if self.inverse else np.fft.fftn(x, axes=self.dim)
         return (out * self.scale).astype(full)
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return by_definition(args[0], self.dim, self.scale, self.inverse)
 
     def vjp_x(self, g: Value) -> Value:
         return FftC2C(dim=self.dim, scale=self.scale, inverse=not self.inverse)(g)
@@ -64,10 +67,14 @@ class FftR2C(Transform):
     """
 
     name = "fft_r2c"
-    no_exact = "its values are complex"
 
     def forward(self, x: Value) -> Value:
         return (np.fft.rfftn(x, axes=self.dim) * self.scale).astype(complex_of(x.dtype))
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        (x,) = args
+        full = by_definition(x, self.dim, self.scale, False)
+        return np.take(full, range(x.shape[self.dim[-1]] // 2 + 1), self.dim[-1])
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
         last = self.dim[-1]
@@ -88,13 +95,21 @@ class FftC2R(Transform):
     """
 
     name = "fft_c2r"
-    no_exact = "its values are complex"
     count: int = 1
 
     def forward(self, x: Value) -> Value:
         shape = [x.shape[d] for d in self.dim[:-1]] + [self.count]
         out = np.fft.irfftn(x, shape, axes=self.dim, norm="forward") * self.scale
         return out.astype(np.float32 if x.dtype in (np.complex64, np.float32) else np.float64)
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        n, last = self.count, self.dim[-1]
+        x = by_definition(args[0], self.dim[:-1], 1.0, True) if len(self.dim) > 1 else args[0]
+        cosines, sines = waves(n)
+        double = np.array([1 if 2 * k in (0, n) else 2 for k in range(n // 2 + 1)], dtype=object)[:, np.newaxis]
+        first = (components(x, part) for part in ("real", "imag"))
+        re, im = (np.moveaxis(part, last, -1)[..., : n // 2 + 1] for part in first)
+        return np.moveaxis(re @ (double * cosines[: n // 2 + 1]) - im @ (double * sines[: n // 2 + 1]), -1, last) * self.scale
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
         last = self.dim[-1]
@@ -111,6 +126,26 @@ class FftC2R(Transform):
         for n in (4, 5):
             yield cls(dim=(-1,), count=n), (drawn(rng, 2, n // 2 + 1),)
         yield cls(dim=(-2, -1), count=4, scale=0.5), (drawn(rng, 2, 3),)
+
+
+def waves(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """cos and sin of 2 pi j k / n, in high precision."""
+    import mpmath
+
+    angles = [[mpmath.mpf(2 * (j * k % n)) / n for k in range(n)] for j in range(n)]
+    cosines, sines = ([[wave(a) for a in row] for row in angles] for wave in (mpmath.cospi, mpmath.sinpi))
+    return np.array(cosines, dtype=object).reshape(n, n), np.array(sines, dtype=object).reshape(n, n)
+
+
+def by_definition(x: Value, dims: Sequence[int], scale: float, inverse: bool) -> Value:
+    """The transform of an array of high-precision numbers as the sum that it is."""
+    for d in dims:
+        cosines, sines = waves(x.shape[d])
+        if not inverse:
+            sines = -sines
+        re, im = (np.moveaxis(components(x, part), d, -1) for part in ("real", "imag"))
+        x = np.moveaxis(Complex()(re @ cosines - im @ sines, re @ sines + im @ cosines), -1, d)
+    return x * scale
 
 
 def extended(x: Value, n: int, dim: int) -> Value:

@@ -117,6 +117,7 @@ def gamma_sign(x: Value) -> Value:
 class Lgamma(Elementwise):
     """log(abs(Gamma(x))); inf at 0, -1, -2, ..."""
 
+    real_only = True
     analytic = False
     domain = (0.3, 4.0)
 
@@ -139,6 +140,7 @@ class Lgamma(Elementwise):
 class Digamma(Elementwise):
     """The derivative of log(Gamma(x))."""
 
+    real_only = True
     analytic = False
     domain = (0.3, 4.0)
 
@@ -155,6 +157,7 @@ class Digamma(Elementwise):
 class Polygamma(Elementwise):
     """The n-th derivative of digamma: (-1)**(n+1) n! zeta(n + 1, x) (DLMF 5.15.1)."""
 
+    real_only = True
     analytic = False
     n: int
     domain = (0.3, 4.0)
@@ -177,6 +180,7 @@ class Polygamma(Elementwise):
 class Mvlgamma(Elementwise):
     """The logarithm of the multivariate gamma function of dimension p: p (p-1) / 4 log(pi) + sum of lgamma(x - j/2) for j < p."""
 
+    real_only = True
     analytic = False
     p: int
     domain = (2.0, 5.0)
@@ -272,6 +276,7 @@ def density(a: Value, x: Value) -> Value:
 class Igamma(Elementwise):
     """The regularised lower incomplete gamma function P(x, other). Domain x > 0, other >= 0; no derivative in x, as PyTorch."""
 
+    real_only = True
     analytic = False
     keeps_all = True
     upper = False
@@ -297,6 +302,7 @@ class Igamma(Elementwise):
 class Igammac(Igamma):
     """The regularised upper incomplete gamma function Q(x, other) = 1 - P(x, other)."""
 
+    real_only = True
     analytic = False
     upper = True
 
@@ -310,6 +316,7 @@ class Igammac(Igamma):
 class Zeta(Elementwise):
     """The Hurwitz zeta function, the sum of (other + k) ** -x over k >= 0. Domain x > 1, other > 0; no derivative in x, as PyTorch."""
 
+    real_only = True
     analytic = False
     node = "SpecialZetaBackward0"
 

@@ -17,6 +17,7 @@ from gradcli.ops.operation import Operation, Value, negative_dims
 class Glu(Operation):
     """a * sigmoid(b) for the first half a and the second half b of the axis `dim`: (..., 2n, ...) -> (..., n, ...)."""
 
+    real_only = True
     dim: int = -1
 
     def halves(self, x: Value) -> tuple[Value, Value]:

@@ -14,6 +14,7 @@ from gradcli.ops.where import where
 class Hardtanh(Clamp):
     """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
 
+    real_only = True
     node = "HardtanhBackward0"
     min: float = -1.0
     max: float = 1.0
@@ -29,6 +30,7 @@ class Hardtanh(Clamp):
 class Hardsigmoid(Elementwise):
     """min(max(x + 3, 0), 6) / 6. Kinks at -3 and 3, where the derivative is 0, as PyTorch."""
 
+    real_only = True
     domain = (-5.0, 5.0)
 
     def decide(self, x: Value) -> Value:
@@ -51,6 +53,7 @@ class Hardsigmoid(Elementwise):
 class Hardswish(Elementwise):
     """x * hardsigmoid(x). Kinks at -3 and 3, where the derivatives are 0 and 1, those outside, as PyTorch."""
 
+    real_only = True
     domain = (-5.0, 5.0)
 
     def decide(self, x: Value) -> Value:
@@ -73,6 +76,7 @@ class Hardswish(Elementwise):
 class Softshrink(Elementwise):
     """x - lambd above lambd, x + lambd below -lambd, 0 between. Kinks there, where the derivative is 0, as PyTorch."""
 
+    real_only = True
     lambd: float = 0.5
 
     def decide(self, x: Value) -> Value:
@@ -94,6 +98,7 @@ class Softshrink(Elementwise):
 class Hardshrink(Elementwise):
     """x, and 0 within [-lambd, lambd], where it jumps; the derivative is 1 outside, else 0."""
 
+    real_only = True
     lambd: float = 0.5
 
     def decide(self, x: Value) -> Value:
@@ -112,6 +117,7 @@ class Hardshrink(Elementwise):
 class Threshold(Elementwise):
     """x above `threshold`, else `value`. The derivative is 1 above, else 0."""
 
+    real_only = True
     threshold: float
     value: float
 

@@ -14,6 +14,7 @@ from gradcli.ops.where import where
 class LogSigmoid(Elementwise):
     """log(sigmoid(x)) = -log(1 + e ** -x)."""
 
+    real_only = True
     analytic = False
     name = "logsigmoid"
     node = "LogSigmoidBackward0"
@@ -31,6 +32,7 @@ class LogSigmoid(Elementwise):
 class Softplus(Elementwise):
     """log(1 + e ** (beta x)) / beta; x itself where beta x > threshold, as PyTorch, which makes the derivative there exactly 1."""
 
+    real_only = True
     analytic = False
     beta: float = 1.0
     threshold: float = 20.0
@@ -98,6 +100,7 @@ class Logit(Elementwise):
     Computed as a difference of logarithms near the ends and by log1p near 1/2, where the two cancel.
     """
 
+    real_only = True
     eps: float | None = None
     domain = (0.05, 0.95)
 

@@ -58,6 +58,8 @@ def _real(values: Value) -> Any:
 class MseLoss(Loss):
     """Mean squared error: (x - target) ** 2 of each element."""
 
+    real_only = True
+
     def forward(self, x: Value, target: Value) -> Value:
         return self.reduce(np.square(x - target))
 
@@ -71,6 +73,7 @@ class MseLoss(Loss):
 class SmoothL1Loss(Loss):
     """Of d = x - target: 0.5 * d ** 2 / beta where abs(d) < beta, else abs(d) - 0.5 * beta. Smooth for beta > 0."""
 
+    real_only = True
     beta: float = 1.0
 
     def decide(self, x: Value, target: Value) -> Value:
@@ -100,6 +103,7 @@ class SmoothL1Loss(Loss):
 class HuberLoss(Loss):
     """Of d = x - target: 0.5 * d ** 2 where abs(d) <= delta, else delta * (abs(d) - 0.5 * delta). Smooth."""
 
+    real_only = True
     delta: float = 1.0
 
     def decide(self, x: Value, target: Value) -> Value:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.conjugate import squared_size
 from gradcli.ops.operation import Value
 from gradcli.ops.reduction import Mean, Reduction, dims_or_all, need_floating, total
 from gradcli.ops.where import where
@@ -28,8 +29,7 @@ class Var(Reduction):
         """The sum of the squared deviations."""
         mean = total(x, axis=self.dim, keepdims=True) / self.count(np.shape(x))
         d = x - mean
-        square = (d * d.conj()).real if np.asarray(d).dtype.kind == "c" else d * d
-        return total(square, axis=self.dim, keepdims=self.keepdim)
+        return total(squared_size(d), axis=self.dim, keepdims=self.keepdim)
 
     def deviation(self, x: Value) -> Value:
         return x - Mean(dim=self.dim, keepdim=self.dim is not None)(x)

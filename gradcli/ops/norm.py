@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import leading, many_dims, one_dim
+from gradcli.ops.conjugate import conj, squared_size
 from gradcli.ops.exponential import exp
 from gradcli.ops.extreme import amax, amin
 from gradcli.ops.operation import Operation, Value
@@ -25,7 +26,7 @@ class Logsumexp(Reduction):
     """log(sum(exp(x_i))) along axes. Gradient exp(x - out), the softmax; NaN where all are -inf, as PyTorch."""
 
     def forward(self, x: Value) -> Value:
-        top = np.max(x, axis=self.dim, keepdims=True) if np.size(x) else np.zeros(())
+        top = np.max(np.real(x), axis=self.dim, keepdims=True) if np.size(x) else np.zeros(())
         top = np.where(np.isfinite(top), top, 0)
         sums = total(np.exp(x - top), axis=self.dim, keepdims=True)
         out = np.log(sums) + top
@@ -36,7 +37,7 @@ class Logsumexp(Reduction):
         return log(total(exp(x), axis=self.dim, keepdims=self.keepdim))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
-        return self.spread(g, x.shape) * exp(x - self.spread(out, x.shape))
+        return self.spread(g, x.shape) * conj(exp(x - self.spread(out, x.shape)))
 
 
 class LinalgVectorNorm(Reduction):
@@ -62,9 +63,8 @@ class LinalgVectorNorm(Reduction):
         p = self.ord
         if p == 0:
             return total(np.broadcast_to(counted, np.shape(x)) * 1.0, axis=self.dim, keepdims=self.keepdim)
-        kind = np.asarray(x).dtype.kind
         if p == 2:
-            square = (x * np.conj(x)).real if kind == "c" and negative is None else x * x
+            square = squared_size(x) if negative is None else x * x
             return self.root(total(square, axis=self.dim, keepdims=self.keepdim))
         a = np.abs(x) if negative is None else np.where(negative, -x, x)
         if taken is not None:

@@ -98,6 +98,7 @@ class Normalized(Operation, abstract=True):
 class NativeLayerNorm(Normalized):
     """Normalised over the last `count` axes; weight and bias have the shape of those."""
 
+    real_only = True
     count: int = 1
 
     def axes_of(self, x: Value) -> Sizes:
@@ -123,6 +124,7 @@ class Channelled(Normalized, abstract=True):
 class NativeBatchNorm(Channelled):
     """Normalised over all axes but the channels (axis 1)."""
 
+    real_only = True
     lifts = False
 
     def axes_of(self, x: Value) -> Sizes:
@@ -137,6 +139,7 @@ class NativeBatchNorm(Channelled):
 class NativeGroupNorm(Channelled):
     """Normalised over each of `groups` groups of channels (axis 1) and all further axes."""
 
+    real_only = True
     groups: int = 1
     lifts = False
 
@@ -155,6 +158,7 @@ class NativeGroupNorm(Channelled):
 class FixedBatchNorm(Operation):
     """(x - mean) / sqrt(var + eps) * weight + bias for constant mean and var of each channel, axis 1."""
 
+    real_only = True
     name = "batch_norm_eval"
     node = "NativeBatchNormBackward0"
     eps: float = 1e-5

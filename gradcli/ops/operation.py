@@ -112,6 +112,8 @@ class Operation:
     """False: the result never asks for a gradient (comparisons, argmax)."""
     analytic: ClassVar[bool] = True
     """Its numpy form, on a pinned branch, is right for complex arguments too: a complex step may go through it."""
+    real_only: ClassVar[bool] = False
+    """PyTorch has no form of it for complex numbers."""
     decides: ClassVar[bool] = False
     """It has switches: `branch(*args, decision)` with what `decide(*args)` chose."""
     rules: ClassVar[tuple[tuple[Callable[..., Any], tuple[int, ...], bool] | None, ...]] = ()
@@ -291,10 +293,17 @@ class Elementwise(Operation, abstract=True):
 
     domain: ClassVar[Any] = (-2.0, 2.0)
     inplace: ClassVar[bool] = True
+    gives_complex: ClassVar[bool] = False
+    """Makes complex numbers of real ones."""
 
     def symbolic(self, sympy: Any, *args: Any, **decision: Any) -> Any:
         """The result as a SymPy expression of SymPy symbols; with `decision` where the operation has switches."""
         raise NotImplementedError(f"{type(self).__name__} has no symbolic form")
+
+    def parts(self, sympy: Any, *args: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Real and imaginary part (None: the result is real) of the result for complex arguments, each given as its real symbols
+        (real part, imaginary part): for an operation that has no complex derivative."""
+        raise NotImplementedError(f"{type(self).__name__} has no symbolic form for complex numbers")
 
     def size(self, *args: Value) -> int:
         """Broadcasting can multiply sizes."""

@@ -49,6 +49,7 @@ def order_of(x: Value, dim: int, descending: bool) -> Value:
 class Sort(Chosen):
     """The elements in ascending (or descending) order along `dim`, and where they were."""
 
+    real_only = True
     descending: bool = False
 
     def decide(self, x: Value) -> Any:
@@ -63,6 +64,7 @@ class Sort(Chosen):
 class Topk(Chosen):
     """The k largest (or smallest) elements along `dim`, the first of them first, and where they are."""
 
+    real_only = True
     k: int = 1
     largest: bool = True
 
@@ -97,6 +99,7 @@ class Picked(Chosen, abstract=True):
 class Kthvalue(Picked):
     """The k-th smallest element along `dim` (k from 1), and where it is."""
 
+    real_only = True
     k: int = 1
 
     def decide(self, x: Value) -> Any:
@@ -111,6 +114,7 @@ class Kthvalue(Picked):
 class MedianDim(Picked):
     """The median along `dim`, the lower one of two, and where it is. NaN where some element is NaN."""
 
+    real_only = True
     node = "MedianBackward1"
 
     def decide(self, x: Value) -> Any:
@@ -122,6 +126,7 @@ class MedianDim(Picked):
 class NanmedianDim(Picked):
     """The median along `dim` of what is not NaN, the lower one of two, and where it is."""
 
+    real_only = True
     node = "NanmedianBackward1"
 
     def decide(self, x: Value) -> Any:
@@ -131,6 +136,8 @@ class NanmedianDim(Picked):
 
 class Mode(Picked):
     """The most frequent element along `dim` (the smallest of several), and the last place where it is."""
+
+    real_only = True
 
     def decide(self, x: Value) -> Any:
         def last(row: Value) -> int:
@@ -143,6 +150,7 @@ class Mode(Picked):
 class Median(Operation):
     """The median of all elements, the lower one of two. NaN where some element is NaN."""
 
+    real_only = True
     rule: ClassVar[type[Picked]] = MedianDim
     node = "MedianBackward0"
 
@@ -174,6 +182,7 @@ class Median(Operation):
 class Nanmedian(Median):
     """The median of all elements that are not NaN, the lower one of two."""
 
+    real_only = True
     rule: ClassVar[type[Picked]] = NanmedianDim
     node = "NanmedianBackward0"
 

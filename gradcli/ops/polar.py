@@ -16,7 +16,7 @@ class Complex(Elementwise):
     """real + i * imag. The gradients are the real and the imaginary part of g."""
 
     inplace = False
-    no_exact = "its values are complex"
+    gives_complex = True
 
     def forward(self, real: Value, imag: Value) -> Value:
         return np.asarray(real + 1j * np.asarray(imag), dtype=np.result_type(np.asarray(real), np.complex64))[()]
@@ -30,12 +30,16 @@ class Complex(Elementwise):
     def symbolic(self, sympy: Any, real: Any, imag: Any, **decision: Any) -> Any:
         return real + sympy.I * imag
 
+    def parts(self, sympy: Any, *args: tuple[Any, Any]) -> tuple[Any, Any]:
+        (real, _), (imag, _) = args
+        return real, imag
+
 
 class Polar(Elementwise):
     """abs * exp(i * angle)."""
 
     inplace = False
-    no_exact = "its values are complex"
+    gives_complex = True
 
     def forward(self, abs: Value, angle: Value) -> Value:
         return np.asarray(abs * np.exp(1j * np.asarray(angle)), dtype=np.result_type(np.asarray(abs), np.complex64))[()]
@@ -48,6 +52,10 @@ class Polar(Elementwise):
 
     def symbolic(self, sympy: Any, abs: Any, angle: Any, **decision: Any) -> Any:
         return abs * sympy.exp(sympy.I * angle)
+
+    def parts(self, sympy: Any, *args: tuple[Any, Any]) -> tuple[Any, Any]:
+        (abs, _), (angle, _) = args
+        return abs * sympy.cos(angle), abs * sympy.sin(angle)
 
 
 polar: Operation = Polar()

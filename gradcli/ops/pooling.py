@@ -69,6 +69,7 @@ class MaxPool(Operation):
     `windows` gives, for each of the last axes, the places that every output reads.
     """
 
+    real_only = True
     node = "MaxPool2DWithIndicesBackward0"
     windows: tuple[Windows, ...]
 

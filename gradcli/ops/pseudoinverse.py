@@ -40,10 +40,10 @@ class LinalgPinv(Operation):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         (x,) = args
-        turned = np.swapaxes(x, -1, -2)
+        turned = np.conjugate(np.swapaxes(x, -1, -2))
         if x.shape[-2] >= x.shape[-1]:
             return elimination.each(elimination.solve, (np.matmul(turned, x), turned), (2, 2))
-        return np.swapaxes(elimination.each(elimination.solve, (np.matmul(x, turned), x), (2, 2)), -1, -2)
+        return np.conjugate(np.swapaxes(elimination.each(elimination.solve, (np.matmul(x, turned), x), (2, 2)), -1, -2))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         turned, back = adjoint(out), adjoint(g)

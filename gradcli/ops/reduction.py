@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import kept, many_dims, sizes
+from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.scan import product_of_others
 from gradcli.ops.shape import ViewAs, reshape
@@ -133,7 +134,7 @@ class Prod(Reduction):
             others = reshape(product_of_others(reshape(x, -1), -1), x.shape)
         else:
             others = product_of_others(x, self.dim[0]) if self.dim else 1.0 + 0.0 * x
-        return self.spread(g, x.shape) * conjugate(others)
+        return self.spread(g, x.shape) * conj(others)
 
     @classmethod
     def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
@@ -147,11 +148,6 @@ class Prod(Reduction):
         yield from super().examples(rng)
         yield cls(), (np.array([2.0, 0.0, 3.0]),)
         yield cls(dim=(-1,)), (np.array([[2.0, 0.0, 0.0], [1.0, 2.0, 3.0]]),)
-
-
-def conjugate(x: Any) -> Any:
-    """What a holomorphic derivative is multiplied by: conjugated when complex."""
-    return x.conj() if x.dtype.kind == "c" else x
 
 
 NAMES = {"b": "Bool", "i": "Long", "u": "Byte"}

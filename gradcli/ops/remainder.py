@@ -50,6 +50,7 @@ class FloorDivide(Quotient):
 class DivRounded(Quotient):
     """x / y rounded down ("floor") or towards 0 ("trunc"). The derivative is 0."""
 
+    real_only = True
     name = "div"
     node = "DivBackward2"
     rounding_mode: str
@@ -94,6 +95,7 @@ class RemainderQuotient(FmodQuotient):
 class FmodTensor(Elementwise):
     """x - y trunc(x / y): the remainder with the sign of x. Derivatives 1 and -trunc(x / y), also at the jumps."""
 
+    real_only = True
     name = "fmod"
     node = "FmodBackward1"
     domain = ((-3.0, 3.0), (0.4, 1.5))
@@ -121,6 +123,7 @@ class FmodTensor(Elementwise):
 class RemainderTensor(FmodTensor):
     """x - y floor(x / y), Python's %: the remainder with the sign of y. Derivatives 1 and -floor(x / y), also at the jumps."""
 
+    real_only = True
     name = "remainder"
     node = "RemainderBackward1"
     divider: ClassVar[Operation] = RemainderQuotient()
@@ -132,6 +135,7 @@ class RemainderTensor(FmodTensor):
 class Fmod(Elementwise):
     """fmod(x, other) for a number `other`."""
 
+    real_only = True
     node = "FmodBackward0"
     other: float = 1.0
     pair: ClassVar[Operation] = FmodTensor()
@@ -159,6 +163,7 @@ class Fmod(Elementwise):
 class Remainder(Fmod):
     """x % other for a number `other`."""
 
+    real_only = True
     node = "RemainderBackward0"
     pair: ClassVar[Operation] = RemainderTensor()
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import AutogradError
-from gradcli.ops.conjugate import conj
+from gradcli.ops.conjugate import conj, is_complex
 from gradcli.ops.operation import Elementwise, Operation, Predicate, Value
 from gradcli.ops.where import where
 
@@ -43,6 +43,8 @@ class Step(Elementwise, abstract=True):
 class Sign(Step):
     """-1, 0 or 1."""
 
+    real_only = True
+
     def step(self, x: Value) -> Value:
         return np.sign(x)
 
@@ -71,12 +73,16 @@ class Isneginf(Predicate):
 class Floor(Step):
     """The largest whole number <= x."""
 
+    real_only = True
+
     def step(self, x: Value) -> Value:
         return np.floor(x)
 
 
 class Ceil(Step):
     """The smallest whole number >= x."""
+
+    real_only = True
 
     def step(self, x: Value) -> Value:
         return np.ceil(x)
@@ -85,6 +91,8 @@ class Ceil(Step):
 class Trunc(Step):
     """x without its fraction: rounded towards 0."""
 
+    real_only = True
+
     def step(self, x: Value) -> Value:
         return np.trunc(x)
 
@@ -92,6 +100,7 @@ class Trunc(Step):
 class Round(Step):
     """The nearest number with `decimals` decimals, halves to even."""
 
+    real_only = True
     decimals: int = 0
 
     @property
@@ -108,6 +117,8 @@ class Round(Step):
 
 class Frac(Elementwise):
     """x - trunc(x): the fraction, with the sign of x. The derivative is 1, also at the jumps."""
+
+    real_only = True
 
     def decide(self, x: Value) -> Value:
         return np.trunc(x)
@@ -130,7 +141,7 @@ class Abs(Elementwise):
 
     def decide(self, x: Value) -> Value:
         """-1, 0 or 1 by the sign; of a complex number nothing."""
-        return (x > 0) * 1 - (x < 0) * 1 if np.asarray(x).dtype.kind != "c" else None
+        return None if is_complex(np.asarray(x)) else (x > 0) * 1 - (x < 0) * 1
 
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.abs(x) if decision is None else x * decision
@@ -140,6 +151,10 @@ class Abs(Elementwise):
 
     def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
         return x * decision
+
+    def parts(self, sympy: Any, *args: tuple[Any, Any]) -> tuple[Any, Any]:
+        ((re, im),) = args
+        return sympy.sqrt(re**2 + im**2), None
 
     def kinks(self, x: Value) -> Value:
         return x
@@ -152,13 +167,13 @@ class Sgn(Elementwise):
         return np.sign(x)
 
     def decide(self, x: Value) -> Value:
-        return np.sign(x) if np.asarray(x).dtype.kind != "c" else None
+        return None if is_complex(np.asarray(x)) else np.sign(x)
 
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.sign(x) if decision is None else held(decision, x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        if x.dtype.kind != "c":
+        if not is_complex(x):
             return where(False, g, 0.0)
         size = absolute(x)
         part = g / where(size == 0, 1.0, size)
@@ -169,10 +184,16 @@ class Sgn(Elementwise):
     def symbolic(self, sympy: Any, x: Any, decision: Any) -> Any:
         return decision
 
+    def parts(self, sympy: Any, *args: tuple[Any, Any]) -> tuple[Any, Any]:
+        ((re, im),) = args
+        size = sympy.sqrt(re**2 + im**2)
+        return re / size, im / size
+
 
 class Heaviside(Elementwise):
     """0 below 0, 1 above, `values` at 0. PyTorch has no derivative for it."""
 
+    real_only = True
     node = "NotImplemented"
 
     def forward(self, x: Value, values: Value) -> Value:
@@ -195,6 +216,8 @@ class Heaviside(Elementwise):
 
 class Copysign(Elementwise):
     """abs(x) with the sign of y. The derivative in x is 0 at x = 0, as PyTorch; in y it is 0."""
+
+    real_only = True
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.copysign(x, y)

@@ -55,6 +55,7 @@ class Logcumsumexp(Operation):
 class Cummax(Chosen):
     """The largest element so far along `dim`, and where it is: the last of those that tie."""
 
+    real_only = True
     lowest = False
 
     def decide(self, x: Value) -> Any:

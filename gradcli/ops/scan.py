@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import one_dim
+from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.structure import To
 
@@ -103,10 +104,10 @@ class Recurrence(Operation):
 
     def vjp_x(self, g: Value, a: Value) -> Value:
         flip = Flip(dims=(self.dim,))
-        return flip(self(flip(g), flip(Shift(dim=self.dim, back=True)(a))))
+        return flip(self(flip(g), flip(Shift(dim=self.dim, back=True)(conj(a)))))
 
     def vjp_a(self, g: Value, a: Value, out: Value) -> Value:
-        return self.vjp_x(g, a) * Shift(dim=self.dim)(out)
+        return self.vjp_x(g, a) * conj(Shift(dim=self.dim)(out))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         x, a = args
@@ -132,8 +133,9 @@ class Cumprod(Operation):
         if x.ndim == 0:
             return g
         flip = Flip(dims=(self.dim,))
-        before = self(Shift(dim=self.dim, fill=1.0)(x))
-        ahead = flip(Recurrence(dim=self.dim)(flip(g), flip(Shift(dim=self.dim, back=True)(x))))
+        y = conj(x)
+        before = self(Shift(dim=self.dim, fill=1.0)(y))
+        ahead = flip(Recurrence(dim=self.dim)(flip(g), flip(Shift(dim=self.dim, back=True)(y))))
         return before * ahead
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:

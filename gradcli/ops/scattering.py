@@ -28,6 +28,7 @@ class ScatterReduce(Operation):
     gradient equally, as PyTorch.
     """
 
+    real_only = True
     dim: int
     reduce: str
     include_self: bool = True
@@ -94,6 +95,8 @@ class ScatterReduce(Operation):
 
 class IndexReduce(ScatterReduce):
     """x with the parts of `src` combined into those at an index along `dim`, here repeated to the shape of src."""
+
+    real_only = True
 
 
 def first(src: Value, shape: tuple[int, ...]) -> Value:

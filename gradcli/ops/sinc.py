@@ -14,10 +14,12 @@ TERMS = 24
 
 def sine(x: Value, quarters: int) -> Value:
     """sin(pi x + quarters pi / 2), exactly 0 where it is; x is reduced before it meets the rounded pi."""
-    turned = np.remainder(x + quarters / 2.0, 2.0) if quarters % 4 else np.remainder(x, 2.0)
+    along = np.real(x)
+    turned = np.remainder(along + quarters / 2.0, 2.0) if quarters % 4 else np.remainder(along, 2.0)
     nearest = np.rint(turned)
     sign = 1 - 2 * np.remainder(nearest, 2.0)
-    return sign * np.sin(np.pi * (turned - nearest))
+    reduced = turned - nearest if np.asarray(x).dtype.kind != "c" else turned - nearest + 1j * np.imag(x)
+    return sign * np.sin(np.pi * reduced)
 
 
 def near(x: Value, order: int) -> Value:
@@ -44,11 +46,10 @@ def away(x: Value, order: int) -> Value:
 class Sinc(Elementwise):
     """sin(pi x) / (pi x), 1 at 0."""
 
-    analytic = False
     order = 0
 
     def forward(self, x: Value) -> Value:
-        wide = np.asarray(x, dtype=np.float64)
+        wide = np.asarray(x, dtype=np.result_type(x, np.float64))
         close = np.abs(wide) < 0.8 + self.order / 4
         if close.all():
             return near(wide, self.order).astype(np.result_type(x, np.float32), copy=False)[()]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
+from gradcli.ops.conjugate import components
 from gradcli.ops.operation import Operation, Structural, Value
 
 
@@ -83,6 +84,11 @@ class To(Structural):
 
     def vjp_x(self, g: Value, x_dtype: Any) -> Value:
         return g if g.dtype == x_dtype else To(dtype=x_dtype)(g)
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        if np.dtype(self.dtype).kind == "c":
+            return args[0]
+        return components(args[0], "real")
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])

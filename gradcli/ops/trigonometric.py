@@ -103,6 +103,7 @@ class Atan2(Elementwise):
     The derivatives y / r**2 and -x / r**2 divide by r twice, so that no square overflows.
     """
 
+    real_only = True
     analytic = False
     keeps_all = True
 
@@ -134,6 +135,7 @@ class Atan2(Elementwise):
 class Hypot(Elementwise):
     """sqrt(x**2 + y**2) without overflow. NaN derivative at the origin, as PyTorch."""
 
+    real_only = True
     analytic = False
     def forward(self, x: Value, y: Value) -> Value:
         return np.hypot(x, y)

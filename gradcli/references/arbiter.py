@@ -11,8 +11,9 @@ from gradcli.engine.trace import Record
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
+from gradcli.references.pair import Pair, constant, holds_complex, lifted, parts, scalars
 from gradcli.references.path import Path
-from gradcli.references.scalar import Scalar, lift, number, to_float
+from gradcli.references.scalar import Scalar, number, to_float
 
 DIGITS = 60
 STEP = 20
@@ -27,7 +28,7 @@ def arbitrate(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> n
     With weights the elements count the input's; without, the Jacobian's (output elements first).
     """
     answers = np.full(len(elements), np.nan)
-    width = np.size(path.inputs[0][0].value)
+    width = parts(path.inputs[0][0].value).size
     with mpmath.workdps(DIGITS):
         for k, element in enumerate(elements[:MOST].tolist()):
             row, column = (0, element) if weights is not None else divmod(element, width)
@@ -46,7 +47,7 @@ def arbitrate(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> n
 
 def width_of(path: Path, element: int) -> Any:
     """The step for an element: relative to its size, absolute at zero."""
-    x = number(np.asarray(path.inputs[0][-1].value).reshape(-1)[element])
+    x = number(parts(path.inputs[0][-1].value).reshape(-1)[element])
     return (abs(x) or mpmath.mpf(1)) * mpmath.mpf(10) ** -STEP
 
 
@@ -55,12 +56,22 @@ def evaluate(path: Path, element: int, sign: int) -> list[Any]:
     moved = []
     delta = sign * width_of(path, element)
     for record in path.inputs[0]:
-        value = lift(as_float(record.value))
-        flat = value.reshape(-1)
-        flat[element] = Scalar(flat[element].value + delta)
+        value = lifted(as_float(record.value))
+        move(value.reshape(-1), element, delta)
         moved.append(value)
-    out = path.replay([moved], _step, as_float)
-    return [number(v) for v in np.asarray(out, dtype=object).flat]
+    out = path.replay([moved], _step, lambda value: constant(as_float(value)))
+    return [number(v) for v in scalars(out, holds_complex(path.output.value))]
+
+
+def move(flat: np.ndarray, element: int, delta: Any) -> None:
+    """Add to one real number of an array; of complex ones the real and the imaginary part count."""
+    held = flat[element // 2] if isinstance(flat[0], Pair) else flat[element]
+    if not isinstance(held, Pair):
+        flat[element] = Scalar(held.value + delta)
+    elif element % 2:
+        flat[element // 2] = Pair(held.real, Scalar(held.imag.value + delta))
+    else:
+        flat[element // 2] = Pair(Scalar(held.real.value + delta), held.imag)
 
 
 def _step(record: Record, args: list[Any]) -> Any:

@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from gradcli.references.difference import EPS, Program, as_float, chunks, scales, step
+from gradcli.references.pair import holds_complex
 
 STEP = 1e-30
 """Relative size of the imaginary step: nothing is subtracted, so it can be as small as it likes."""
 
 
 def analytic(program: Program) -> bool:
-    """Whether every operation of the path can be fed complex numbers."""
-    return all(record.op is not None and record.op.analytic for record in program.path.steps)
+    """Whether every operation of the path can be fed complex numbers, where the program itself has none."""
+    path = program.path
+    if any(holds_complex(r.value) for r in (*path.inputs[0], *path.steps)):
+        return False
+    return all(record.op is not None and record.op.analytic for record in path.steps)
 
 
 def complex_step(program: Program, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

@@ -15,6 +15,8 @@ import numpy as np
 
 from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
 from gradcli.ops.operation import Elementwise, Operation
+from gradcli.references import holomorphic
+from gradcli.references.pair import Pair
 from gradcli.references.scalar import Scalar, number, result
 
 Evaluator = Callable[..., Any]
@@ -94,9 +96,9 @@ def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
 
 def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any = None) -> Any:
     """Apply an operation to broadcast arrays of Scalars; the result is an object array, or a Scalar for 0-d."""
-    if decision is None and all(type(a) is Scalar or type(a) in NUMBERS for a in args):
+    if decision is None and not op.gives_complex and all(type(a) is Scalar or type(a) in NUMBERS for a in args):
         return one(op, args, None)
-    arrays = [np.asarray(a, dtype=object) if isinstance(a, Scalar) else np.asarray(a) for a in args]
+    arrays = [np.asarray(a, dtype=object) if isinstance(a, (Scalar, Pair)) else np.asarray(a) for a in args]
     choice = None if decision is None else np.asarray(decision)
     shape = np.broadcast_shapes(*(a.shape for a in arrays), *(() if choice is None else (choice.shape,)))
     out = np.empty(shape, dtype=object)
@@ -104,7 +106,7 @@ def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any = None) ->
     columns = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
     choices = None if choice is None else np.broadcast_to(choice, shape).reshape(-1).tolist()
     for k, row in enumerate(zip(*columns)):
-        flat[k] = one(op, row, None if choices is None else _plain(choices[k]))
+        flat[k] = single(op, row, None if choices is None else _plain(choices[k]))
     return out.reshape(shape) if shape else flat[0]
 
 
@@ -112,7 +114,7 @@ def _plain(choice: Any) -> Any:
     return float(choice) if isinstance(choice, Scalar) else choice
 
 
-def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
+def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Any:
     """One element: the value, and on the tape the partial derivatives by those arguments that are on it.
 
     Where the value is NaN (acosh below 1) there is no derivative, whatever its formula gives.
@@ -125,6 +127,7 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Scalar:
     if value is None:
         value = number(np.asarray(op.replay([float(v) for v in values], decision)).item())
     parents = []
+    single = holomorphic.one if holomorphic.is_complex_operation(op, arrays) else one
     for partial, argument in zip(derived.partials, row):
         if type(argument) is Scalar and argument.place >= 0:
             slope = None if partial is None or mpmath.isnan(value) else attempt(partial, values, extra)

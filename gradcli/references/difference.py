@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcli.engine.trace import Record
 from gradcli.references.estimate import Estimate
+from gradcli.references.pair import holds_complex, joined, parts
 from gradcli.references.path import Path
 
 EPS = float(np.finfo(np.float64).eps)
@@ -42,18 +43,18 @@ class Program(NamedTuple):
 
     @property
     def point(self) -> np.ndarray:
-        return np.asarray(as_float(self.path.inputs[0][-1].value))
+        return parts(as_float(self.path.inputs[0][-1].value))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of one derivative by one element: () when weighted, else the output's."""
-        return () if self.weights is not None else np.shape(self.path.output.value)
+        return () if self.weights is not None else parts(self.path.output.value).shape
 
     def values(self, deltas: np.ndarray) -> np.ndarray:
         """The output at the point moved by each row of `deltas` (rows, *input shape): (rows, *output shape)."""
-        given = [[as_float(r.value) + deltas for r in self.path.inputs[0]]]
-        out = self.path.replay(given, step, as_float)
-        return np.asarray(out)
+        records = self.path.inputs[0]
+        given = [[as_float(r.value) + (joined(deltas) if holds_complex(r.value) else deltas) for r in records]]
+        return parts(self.path.replay(given, step, as_float))
 
     def slopes(self, plus: np.ndarray, minus: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Difference quotients of two stacks of outputs `width` apart, and the rounding noise in each."""
@@ -68,9 +69,9 @@ class Program(NamedTuple):
 
 
 def as_float(value: Any) -> Any:
-    """Floating values in float64: references of a float32 program are not rounded to float32."""
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f":
-        return np.asarray(value, dtype=np.float64)
+    """Floating values in float64 or complex128: references of a float32 program are not rounded to float32."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc":
+        return np.asarray(value, dtype=np.float64 if value.dtype.kind == "f" else np.complex128)
     return value
 
 
@@ -135,7 +136,7 @@ def ladder(program: Program, elements: np.ndarray, steps: Sequence[float], size:
     stacks, moves = evaluate(program, elements, size, [sign * s for sign in (1.0, -1.0) for s in steps])
     central = [program.slopes(p, m, a - b) for p, m, a, b in zip(stacks[:count], stacks[count:], moves[:count], moves[count:])]
     best = extrapolate(central, steps, order=2)
-    base = np.asarray(as_float(program.path.output.value))
+    base = parts(as_float(program.path.output.value))
     for side in (slice(0, count), slice(count, 2 * count)):
         if np.isfinite(best[1]).all():
             break

@@ -63,11 +63,13 @@ class Tape:
 
 
 def number(value: Any) -> Any:
-    """An mpf (or a tuple-free complex mpc) that is exactly the given number."""
+    """An mpf that is exactly the given real number."""
     if isinstance(value, Scalar):
         return value.value
     if isinstance(value, (mpmath.mpf, mpmath.mpc)):
         return value
+    if isinstance(value, np.complexfloating):
+        raise TypeError("a complex number is no real one")
     return mpf(int(value)) if isinstance(value, (int, np.integer, np.bool_)) else mpf(float(value))
 
 
@@ -159,6 +161,14 @@ class Scalar:
     def conjugate(self) -> Any:
         return self
 
+    @property
+    def real(self) -> Any:
+        return self
+
+    @property
+    def imag(self) -> Any:
+        return Scalar(ZERO)
+
     # ---- comparisons, by value
 
     def __eq__(self, other: object) -> Any:
@@ -184,7 +194,7 @@ class Scalar:
 
 
 def _numeric(value: Any) -> bool:
-    return isinstance(value, (Scalar, int, float, np.generic, mpmath.mpf))
+    return isinstance(value, (Scalar, int, float, np.generic, mpmath.mpf)) and not isinstance(value, np.complexfloating)
 
 
 def result(value: Any, *parents: tuple[Any, Any]) -> Scalar:

@@ -13,8 +13,9 @@ from gradcli.engine.trace import Record
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
+from gradcli.references.pair import Pair, constant, holds_complex, lifted, parts, scalars
 from gradcli.references.path import Path
-from gradcli.references.scalar import DIGITS, BudgetExceeded, Scalar, Tape, lift, number, to_float
+from gradcli.references.scalar import DIGITS, BudgetExceeded, Scalar, Tape, number, to_float
 
 BUDGET = 200_000
 """Scalar operations that the tape may hold unless told otherwise."""
@@ -41,10 +42,17 @@ class Exact:
             raise NoAnswer(f"more than {budget} scalar operations")
         with mpmath.workdps(digits):
             try:
-                self.variables = [[lift(as_float(r.value), self.tape) for r in records] for records in path.inputs]
-                self.output = np.asarray(path.replay(self.variables, self.step, as_float), dtype=object)
+                given = [[lifted(as_float(r.value), self.tape) for r in records] for records in path.inputs]
+                pairs = zip(given, path.inputs, strict=True)
+                self.variables = [[real_numbers(v, r.value) for v, r in zip(*both, strict=True)] for both in pairs]
+                output = path.replay(given, self.step, lambda value: constant(as_float(value)))
+                self.output = real_numbers(output, path.output.value)
             except BudgetExceeded:
                 raise NoAnswer(f"more than {budget} scalar operations") from None
+            except (TypeError, ValueError, AttributeError, NotImplementedError):
+                if not any(holds_complex(r.value) for r in path.steps):
+                    raise
+                raise NoAnswer("an operation has no exact form for complex numbers") from None
 
     def step(self, record: Record, args: list[Any]) -> Any:
         op = record.op
@@ -77,7 +85,7 @@ class Exact:
         return self.found[key]
 
     def _derivative(self, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
-        shapes = [np.shape(records[0].value) for records in self.path.inputs]
+        shapes = [parts(records[0].value).shape for records in self.path.inputs]
         if weights is not None:
             return [(rounded(v, s), rounded(g, s)) for (v, g), s in zip(self.sweep(weights), shapes)]
         out_shape = self.output.shape
@@ -93,7 +101,7 @@ class Exact:
             pairs = zip(self.output.flat, np.asarray(weights).flat)
             seeds = [(s.place, number(w)) for s, w in pairs if type(s) is Scalar and s.place >= 0 and w != 0]
             adjoint, gross = self.tape.sweep(seeds)
-            self.live |= {k for k, (_, out) in enumerate(self.suspects) if any(selected(part, adjoint) for part in parts(out))}
+            self.live |= {k for k, (_, out) in enumerate(self.suspects) if any(selected(part, adjoint) for part in results(out))}
             return [(total(variables, adjoint), total(variables, gross)) for variables in self.variables]
 
     def noise(self, weights: np.ndarray) -> float:
@@ -116,13 +124,22 @@ class Exact:
         return self.beyond[key]
 
 
-def parts(out: Any) -> tuple[Any, ...]:
+def results(out: Any) -> tuple[Any, ...]:
     return out if isinstance(out, tuple) else (out,)
 
 
 def selected(out: Any, adjoint: list[Any]) -> bool:
     """Whether the derivative goes through some number of a result."""
-    return any(type(s) is Scalar and s.place >= 0 and adjoint[s.place] != 0 for s in np.asarray(out, dtype=object).flat)
+    numbers = scalars(out, any(isinstance(v, Pair) for v in np.asarray(out, dtype=object).flat))
+    return any(type(s) is Scalar and s.place >= 0 and adjoint[s.place] != 0 for s in numbers)
+
+
+def real_numbers(value: Any, base: Any) -> np.ndarray:
+    """A result as an array of real numbers, shaped like the parts of its value at the base run."""
+    shape = parts(base).shape
+    out = np.empty(math.prod(shape), dtype=object)
+    out[:] = list(scalars(value, holds_complex(base)))
+    return out.reshape(shape)
 
 
 def kink_mask(record: Record, values: list[Any]) -> np.ndarray | None:
@@ -140,6 +157,8 @@ NUDGE = 1e-7
 def beyond(record: Record, values: list[Any], mask: np.ndarray, side: int) -> Any:
     """The decision just beside the point: the first argument moved up or down (several results of a tie: one after the other)."""
     assert record.op is not None
+    if holds_complex(values[0]):
+        return record.decision
     first = np.asarray(values[0], dtype=float)
     moved = first + side * NUDGE * np.maximum(1.0, np.abs(first)) * (1 + np.arange(first.size).reshape(first.shape) / max(first.size, 1))
     decision = record.op.decide(moved, *values[1:])
