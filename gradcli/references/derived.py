@@ -105,6 +105,7 @@ def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any = None) ->
     flat = out.reshape(-1)
     columns = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
     choices = None if choice is None else np.broadcast_to(choice, shape).reshape(-1).tolist()
+    single = holomorphic.one if holomorphic.is_complex_operation(op, arrays) else one
     for k, row in enumerate(zip(*columns)):
         flat[k] = single(op, row, None if choices is None else _plain(choices[k]))
     return out.reshape(shape) if shape else flat[0]
@@ -127,7 +128,6 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Any:
     if value is None:
         value = number(np.asarray(op.replay([float(v) for v in values], decision)).item())
     parents = []
-    single = holomorphic.one if holomorphic.is_complex_operation(op, arrays) else one
     for partial, argument in zip(derived.partials, row):
         if type(argument) is Scalar and argument.place >= 0:
             slope = None if partial is None or mpmath.isnan(value) else attempt(partial, values, extra)
