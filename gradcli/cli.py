@@ -11,6 +11,7 @@ import typer
 from gradcli import __version__
 from gradcli.commands.backward import backward
 from gradcli.commands.check import check
+from gradcli.commands.config import config
 from gradcli.commands.derive import derive
 from gradcli.commands.entry import entry, guarded, pipe_closed
 from gradcli.commands.examples import epilog
@@ -24,7 +25,7 @@ from gradcli.commands.trace import trace
 from gradcli.errors import ExitStatus, UsageError
 from gradcli.syntax.spelling import did_you_mean
 
-COMMANDS = (check, grad, backward, run, graph, trace, derive, explain, schema)
+COMMANDS = (check, grad, backward, run, graph, trace, derive, explain, schema, config)
 
 # Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
 app = typer.Typer(

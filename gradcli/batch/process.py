@@ -11,8 +11,9 @@ import sys
 import threading
 from typing import Any
 
+from gradcli.batch.task import ONE_THREAD
+
 START = "import sys; sys.path[:] = {path!r}; from gradcli.batch.worker import main; main()"
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class WorkerProcess:

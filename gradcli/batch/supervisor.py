@@ -15,6 +15,8 @@ from gradcli.batch.codec import decode, encode, encode_source
 from gradcli.batch.process import WorkerProcess
 from gradcli.batch.task import Bug, Killed, Outcome, Task
 from gradcli.check.result import FileResult
+from gradcli.errors import GradcliError
+from gradcli.syntax.directives import expectation
 
 STARTS = 3
 """Workers that end before they are ready, one after the other, after which no more are started."""
@@ -30,7 +32,7 @@ class Seat:
     deadline: float | None = None
 
 
-class WorkersBroken(Exception):
+class WorkersBroken(GradcliError):
     """No worker can be started."""
 
 
@@ -121,7 +123,7 @@ class Supervisor:
         if seat.task is None:
             self.failed_starts += 1
             if self.failed_starts >= STARTS:
-                raise WorkersBroken(f"a worker process {how}")
+                raise WorkersBroken(f"a worker process {how}", hint="does it go with -j 1 and without --timeout and --memory?")
         if len(self.waiting) > sum(other.task is None for other in self.seats.values()):
             self._hire()
         if seat.task is None:
@@ -145,4 +147,6 @@ def outcome(task: Task, said: dict[str, Any]) -> Outcome:
 
 def lost(task: Task, error: Killed) -> FileResult:
     """The result of a file that was not checked to its end."""
-    return FileResult(task.source.path, "error", failing=True, error=error, source=task.source, expected=None)
+    expected = expectation(task.source)
+    met = None if expected is None else expected == "error"
+    return FileResult(task.source.path, "error", failing=True, error=error, source=task.source, expected=expected, met=met)

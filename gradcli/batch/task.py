@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from gradcli.check.result import FileResult
     from gradcli.syntax.source import Source
 
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""How the libraries below NumPy are told to work alone."""
+
 
 @dataclass(frozen=True)
 class Bounds:

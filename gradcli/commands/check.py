@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gradcli import __version__
-from gradcli.commands import inputs, judging, options, reports, terminal
-from gradcli.commands.entry import bug
+from gradcli.commands import expectations, inputs, judging, options, reports, running, terminal
+from gradcli.commands.configuration import Configured
+from gradcli.commands.entry import bug, tell_bug
 from gradcli.commands.output import say
-from gradcli.errors import ExitStatus, GradcliError, ProgramError, UsageError
+from gradcli.commands.progress import Progress
+from gradcli.commands.tasks import BUG_CODE, Plan, results
+from gradcli.errors import ExitStatus, LimitError, ProgramError, UsageError
 from gradcli.interpreter.limits import Limits
 from gradcli.report import formats, text
 from gradcli.report.errors import error_text
@@ -21,8 +24,6 @@ from gradcli.report.view import View
 if TYPE_CHECKING:
     from gradcli.check.options import CheckOptions
     from gradcli.check.result import CheckResult, FileResult
-
-BUG_CODE = "G900"
 
 FormatOption = Annotated[
     str,
@@ -62,12 +63,20 @@ def check(
     report: options.Report = None,
     graph: GraphOption = None,
     formulas: judging.Formulas = False,
+    jobs: running.Jobs = 1,
+    timeout: running.Timeout = None,
+    memory: running.Memory = None,
+    fail_fast: running.FailFast = False,
+    cache: running.UseCache = False,
+    cache_dir: running.CacheDir = None,
+    update_expectations: running.UpdateExpectations = False,
     out: options.Out = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     color: options.Colors = options.Color.AUTO,
     debug: options.Debug = False,
     limits: Limits = Limits(),
+    config: Configured = Configured(),
 ) -> ExitStatus:
     """Check gradients against two references.
 
@@ -77,12 +86,14 @@ def check(
     view = terminal.view(color, quiet=quiet, verbose=verbose, to_file=out is not None)
     writer = reports.Reports(formats.find(format), out, view, reports.parse(report, out))
     overrides, failures, reference = options.assignments(set), judging.verdicts(fail_on), judging.method(method)
-    files, empty = inputs.find(paths)
+    files, empty = inputs.find(paths, config.config.wanted)
     for nothing in empty:
         say(error_text(nothing))
     if graph is not None and len(files) != 1:
         raise UsageError(f"--graph draws one file, and here are {len(files)}", hint="name one file", code="G102")
 
+    running.one_thread()
+    from gradcli.batch.task import Bounds
     from gradcli.check.options import CheckOptions
 
     settings = CheckOptions(
@@ -91,41 +102,55 @@ def check(
     )  # fmt: skip
     if symbolic_budget is not None:
         settings = replace(settings, symbolic_budget=symbolic_budget)
-    result, bugs = _check_all(files, settings, writer, debug=debug)
+    plan = Plan(settings, Bounds(timeout, memory), config, running.jobs(jobs), running.cache(cache, cache_dir, config))
+    known = _update(files, plan) if update_expectations else {}
+    result, special = _check_all(files, plan, writer, known, fail_fast=fail_fast, debug=debug)
     writer.write(result)
+    if plan.cache is not None and plan.cache.trouble:
+        say(f"gradcli: warning: no results are kept: {plan.cache.trouble}")
     if graph is not None:
-        _draw(result.files[0], settings, graph)
-    return ExitStatus.BUG if bugs else exit_status(result, strict=strict)
+        _draw(result.files[0], plan.settings_of(files[0]), graph)
+    return special or exit_status(result, strict=strict)
 
 
-def _check_all(files: list[str], settings: CheckOptions, writer: reports.Reports, *, debug: bool) -> tuple[CheckResult, bool]:
-    """Every file, whatever becomes of the others; and whether a bug of ours came up."""
+def _check_all(
+    files: list[str], plan: Plan, writer: reports.Reports, known: dict[str, FileResult], *, fail_fast: bool, debug: bool
+) -> tuple[CheckResult, ExitStatus | None]:
+    """Every file, whatever becomes of the others; and the exit status where the result does not tell it."""
     from gradcli.check.result import CheckResult
 
-    result = CheckResult([], seed=settings.seed, version=__version__)
-    bugs = False
-    for found, is_bug in _each(files, settings, debug=debug):
-        bugs = bugs or is_bug
-        result.files.append(found)
-        _tell_error(found)
-        if writer.pictures and (found.outcome != "passed" or len(files) <= PICTURES):
-            bugs = not _add_picture(found, settings, debug=debug) or bugs
-        writer.done(found)
-    return result, bugs
+    result = CheckResult([], seed=plan.settings.seed, version=__version__)
+    special, progress = None, Progress(len(files))
+    try:
+        with closing(results(files, plan, known, progress)) as each:
+            for path, found, fault in each:
+                progress.clear()
+                result.files.append(found)
+                if fault is not None:
+                    special = tell_bug(fault.type, fault.message, fault.traceback, debug=debug, path=path)
+                _tell_error(found)
+                if writer.pictures and (found.outcome != "passed" or len(files) <= PICTURES):
+                    special = special if _add_picture(found, plan.settings_of(path), debug=debug) else ExitStatus.BUG
+                writer.done(found)
+                if fail_fast and found.outcome in ("failed", "error"):
+                    break
+    except KeyboardInterrupt:
+        special = ExitStatus.INTERRUPTED
+    progress.clear()
+    if special is ExitStatus.INTERRUPTED:
+        say(f"gradcli: interrupted: {len(result.files)} of {len(files)} files were checked")
+    return result, special
 
 
-def _each(files: list[str], settings: CheckOptions, *, debug: bool) -> Iterator[tuple[FileResult, bool]]:
-    """The files one after the other, each as soon as it is done, and whether it met a bug of ours."""
-    for path in files:
-        try:
-            yield _check_one(path, settings), False
-        except GradcliError as error:
-            yield _not_checked(path, error), False
-        except BrokenPipeError:
-            raise
-        except Exception as error:
-            bug(error, debug=debug, path=path)
-            yield _bug(path, error), True
+def _update(files: list[str], plan: Plan) -> dict[str, FileResult]:
+    """Write the expectations of the files; the results of those that stay as they are."""
+    progress = Progress(len(files))
+    known = {}
+    for path, found, fault in results(files, plan, {}, progress):
+        progress.clear()
+        if fault is None and not expectations.update(path, found):
+            known[path] = found
+    return known
 
 
 def _add_picture(file: FileResult, settings: CheckOptions, *, debug: bool) -> bool:
@@ -141,15 +166,8 @@ def _add_picture(file: FileResult, settings: CheckOptions, *, debug: bool) -> bo
 
 
 def _drawable(file: FileResult) -> bool:
-    """There is no picture of a file that could not be run at all."""
-    return file.error is None or isinstance(file.error, ProgramError)
-
-
-def _check_one(path: str, settings: CheckOptions) -> FileResult:
-    from gradcli.check import check_file
-
-    source = inputs.read(path, settings.limits)
-    return check_file(source.path, source, settings)
+    """There is no picture of a file that could not be run at all, nor of one that must not be run again."""
+    return file.error is None or (isinstance(file.error, ProgramError) and not isinstance(file.error, LimitError))
 
 
 def _draw(file: FileResult, settings: CheckOptions, out: str) -> None:
@@ -160,21 +178,6 @@ def _draw(file: FileResult, settings: CheckOptions, out: str) -> None:
     if _drawable(file):
         lines = table.file_lines(file, View(width=130, unicode=True), full=True)
         put_checked(file, settings, out, text.render(lines, color=False))
-
-
-def _not_checked(path: str, error: GradcliError) -> FileResult:
-    from gradcli.check.result import FileResult
-
-    shown = inputs.STANDARD_INPUT_NAME if path == inputs.STANDARD_INPUT else path
-    return FileResult(shown, "error", failing=True, error=error)
-
-
-def _bug(path: str, error: Exception) -> FileResult:
-    """Our fault stands in the report too, so that no reader takes the file for checked."""
-    found = _not_checked(path, GradcliError(f"bug of gradcli: {type(error).__name__}: {error}", code=BUG_CODE))
-    assert found.error is not None
-    found.error.__cause__ = error
-    return found
 
 
 def _tell_error(file: FileResult) -> None:

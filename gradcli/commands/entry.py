@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from gradcli.commands import configuration
+from gradcli.commands.configuration import Configured, configure, keys_of
 from gradcli.commands.options import Debug
 from gradcli.commands.output import say
 from gradcli.commands.telling import Told
@@ -28,20 +30,27 @@ PREFIX = "max_"
 
 
 def entry(command: Command) -> Command:
-    """The command as Typer sees it: a parameter `limits` becomes one option per limit."""
+    """The command as Typer sees it: a parameter `limits` becomes one option per limit, a Configured says that it can be configured."""
     signature = inspect.signature(command, eval_str=True)
     limited = "limits" in signature.parameters
+    configurable = any(p.annotation is Configured for p in signature.parameters.values())
 
     @functools.wraps(command)
     def run(*, debug: bool = False, **options: Any) -> ExitStatus:
-        if limited:
-            options["limits"] = Limits(**{limit.name: options.pop(PREFIX + limit.name) for limit in fields(Limits)})
         if "debug" in signature.parameters:
             options["debug"] = debug
-        return guarded(lambda: command(**options), debug=debug)
+        return guarded(lambda: command(**prepared(options)), debug=debug)
 
-    parameters = [p for p in signature.parameters.values() if p.name not in ("limits", "debug")]
+    def prepared(options: dict[str, Any]) -> dict[str, Any]:
+        if configurable:
+            configure(options, keys_of(run))
+        if limited:
+            options["limits"] = Limits(**{limit.name: options.pop(PREFIX + limit.name) for limit in fields(Limits)})
+        return options
+
+    parameters = [p for p in signature.parameters.values() if p.name not in ("limits", "debug") and p.annotation is not Configured]
     parameters += _limit_parameters() if limited else []
+    parameters += configuration.PARAMETERS if configurable else ()
     parameters.append(_option("debug", False, Debug))
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -95,9 +104,13 @@ def discard_output() -> None:
 
 def bug(error: Exception, *, debug: bool, path: str | None = None) -> ExitStatus:
     """Tell of a fault of gradcli itself."""
+    return tell_bug(type(error).__name__, str(error), "".join(traceback.format_exception(error)).rstrip(), debug=debug, path=path)
+
+
+def tell_bug(name: str, message: str, trace: str, *, debug: bool, path: str | None = None) -> ExitStatus:
     if debug:
-        say("".join(traceback.format_exception(error)).rstrip())
+        say(trace)
     where = "" if path is None else f" ({path})"
-    say(f"gradcli: this is a bug of gradcli, not of your file{where}: {type(error).__name__}: {printable(str(error))}")
+    say(f"gradcli: this is a bug of gradcli, not of your file{where}: {name}: {printable(message)}")
     say(f"  please report it, with the file{'' if debug else '; --debug shows the traceback'}")
     return ExitStatus.BUG

@@ -59,7 +59,7 @@ def test_example(path: Path, tmp_path, monkeypatch, capfd, request, same) -> Non
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "76")
     for kind, name, body in BLOCK.findall(text):
-        if kind == "python":
+        if kind in ("python", "toml"):
             (tmp_path / name).write_text(body, encoding="utf-8")
 
     def block(match: re.Match[str]) -> str:

@@ -1,0 +1,121 @@
+"""The configuration as a command sees it: what it may set, and what of that the command line leaves to it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from gradcli.config.config import Config, Setting
+from gradcli.config.key import Key
+from gradcli.discovery import walk
+
+NEVER = frozenset({"graph", "out", "update_expectations"})
+"""Options about one call."""
+FOR_ALL = frozenset(
+    {"seed", "format", "report", "quiet", "verbose", "color", "jobs", "fail_fast", "cache", "cache_dir"},
+)  # fmt: skip
+"""Options about a run as a whole, which cannot differ from file to file."""
+COMMAND_LINE = "command line"
+DEFAULT = "default"
+
+ConfigOption = Annotated[
+    str | None,
+    typer.Option("--config", metavar="PATH", show_default=False, help="Read this configuration, not the nearest one above the first path."),
+]
+NoConfig = Annotated[bool, typer.Option("--no-config", help="Read no configuration.")]
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A configuration beside a command line. `given`: the parameters that the command line sets."""
+
+    config: Config = field(default_factory=Config)
+    given: frozenset[str] = frozenset()
+
+    def settings(self) -> dict[str, Setting]:
+        """What the configuration sets for every file, by parameter."""
+        return self._free(self.config.settings)
+
+    def for_file(self, path: str) -> dict[str, Setting]:
+        """What it sets for one file besides."""
+        return self._free(self.config.for_file(path))
+
+    def _free(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
+        return {name: setting for name, setting in settings.items() if name not in self.given}
+
+
+PARAMETERS = (
+    inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+    inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=ConfigOption),
+    inspect.Parameter("no_config", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=NoConfig),
+)
+"""What a command that can be configured has besides, for Typer."""
+
+
+def configure(options: dict[str, Any], keys: Iterable[Key]) -> None:
+    """Set the options that the configuration sets and the command line does not; the command's `config` is then a Configured."""
+    given = options_given(options.pop("context"))
+    first = next(iter(options.get("paths") or ()), "")
+    config = configuration(first, keys, options.pop("config"), options.pop("no_config"))
+    options["config"] = found = Configured(config, given)
+    options.update({name: setting.value for name, setting in found.settings().items() if name in options})
+
+
+def configuration(first: str, keys: Iterable[Key], path: str | None, none: bool) -> Config:
+    """The configuration for a first path; raises ConfigError where it is wrong."""
+    if none:
+        return Config()
+    from gradcli.config.load import find, load
+
+    found = path or find(_folder(first))
+    return Config() if found is None else load(_near(found), list(keys))
+
+
+def _folder(path: str) -> str:
+    """Where the search for the configuration of a path begins."""
+    return path if os.path.isdir(path) else walk.prefix(path) or "."
+
+
+def _near(path: str) -> str:
+    """As a short relative path where it is below the working directory."""
+    relative = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+    return path if relative.startswith(os.pardir) else relative
+
+
+def options_given(context: typer.Context) -> frozenset[str]:
+    """The parameters that the command line or the environment sets."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT"))
+
+
+def keys_of(command: Callable[..., Any]) -> list[Key]:
+    """A key for each option of a command, as Typer sees it."""
+    return list(_keys(inspect.signature(command, eval_str=True).parameters.values()))
+
+
+def _keys(parameters: Iterable[inspect.Parameter]) -> Iterator[Key]:
+    for parameter in parameters:
+        if get_origin(parameter.annotation) is not Annotated or parameter.name in NEVER:
+            continue
+        kind, option = get_args(parameter.annotation)
+        spelled = [getattr(option, "default", None), *(getattr(option, "param_decls", None) or ())]  # where Typer keeps what it is given
+        names = [name for item in spelled if isinstance(item, str) for name in item.split("/") if name.startswith("--")]
+        if names and parameter.name not in ("config", "no_config", "debug", "formula", "at"):
+            yield _key(names[0].removeprefix("--"), parameter, kind, option)
+
+
+def _key(name: str, parameter: inspect.Parameter, kind: Any, option: Any) -> Key:
+    one = next((item for item in get_args(kind) if item is not type(None)), kind) if type(None) in get_args(kind) else kind
+    many = get_origin(one) is list
+    one = get_args(one)[0] if many else one
+    choices = [item.value for item in one] if issubclass(one, StrEnum) else []
+    return Key(
+        name, parameter.name, one, parameter.default, many, choices, getattr(option, "min", None),
+        each=parameter.name not in FOR_ALL,
+    )  # fmt: skip

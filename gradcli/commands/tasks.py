@@ -1,0 +1,109 @@
+"""The files of a command line as tasks, each with its own options; and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from gradcli.commands import inputs, judging, options
+from gradcli.commands.configuration import Configured
+from gradcli.commands.progress import Progress
+from gradcli.errors import GradcliError
+from gradcli.interpreter.limits import Limits
+
+if TYPE_CHECKING:
+    from gradcli.batch.cache import Cache
+    from gradcli.batch.task import Bounds, Bug, Outcome, Task
+    from gradcli.check.options import CheckOptions
+    from gradcli.check.result import FileResult
+
+BUG_CODE = "G900"
+CONVERTED: Mapping[str, Any] = {"wrt": tuple, "set": options.assignments, "fail_on": judging.verdicts, "method": judging.method}
+"""Options of the command line that CheckOptions has in another form."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How files are checked: `settings` and `bounds` are those of all files, and `config` knows more about some."""
+
+    settings: CheckOptions
+    bounds: Bounds
+    config: Configured
+    jobs: int = 1
+    cache: Cache | None = None
+
+    def settings_of(self, path: str) -> CheckOptions:
+        """The options for one file, its section of the configuration included."""
+        own = self.config.for_file(path)
+        values = {name: setting.value for name, setting in own.items()}
+        return changed(self.settings, values, frozenset({*self.config.settings(), *own}))
+
+    def task(self, path: str) -> Task:
+        """The task for one path. Raises GradcliError where it cannot be read."""
+        from gradcli.batch.task import Task
+
+        settings, own = self.settings_of(path), self.config.for_file(path)
+        bounds = replace(self.bounds, **{name: own[name].value for name in ("timeout", "memory") if name in own})
+        return Task(path, inputs.read(path, settings.limits), settings, bounds)
+
+    def outcomes(self, tasks: Sequence[Task], progress: Progress) -> Generator[Outcome]:
+        from gradcli.batch.run import outcomes
+
+        return outcomes(tasks, self.jobs, self.cache, progress.tick)
+
+
+def changed(settings: CheckOptions, values: Mapping[str, Any], configured: frozenset[str]) -> CheckOptions:
+    """The options with those of a configuration, which are named as on the command line."""
+    limits = {limit.name: values[f"max_{limit.name}"] for limit in fields(Limits) if f"max_{limit.name}" in values}
+    known = {item.name for item in fields(settings)}
+    own = {name: CONVERTED[name](value) if name in CONVERTED else value for name, value in values.items() if name in known}
+    return replace(settings, **own, limits=replace(settings.limits, **limits), configured=configured & known)
+
+
+def results(
+    paths: Iterable[str], plan: Plan, known: Mapping[str, FileResult], progress: Progress
+) -> Generator[tuple[str, FileResult, Bug | None]]:
+    """Each path with its result, in order, as soon as it is there; `known` are those that need no check."""
+    planned = [(path, _planned(path, plan, known)) for path in paths]
+    with closing(plan.outcomes([item for _, item in planned if _is_task(item)], progress)) as found:
+        for path, item in planned:
+            if not _is_task(item):
+                yield path, item, None
+                continue
+            outcome = next(found)
+            bug = outcome.bug
+            yield path, outcome.result or not_checked(path, bug_error(bug)), bug
+
+
+def _planned(path: str, plan: Plan, known: Mapping[str, FileResult]) -> Any:
+    """The task for a path, or its result where there is one already, an error among them."""
+    if path in known:
+        return known[path]
+    try:
+        return plan.task(path)
+    except GradcliError as error:
+        return not_checked(path, error)
+
+
+def _is_task(item: Any) -> bool:
+    from gradcli.batch.task import Task
+
+    return isinstance(item, Task)
+
+
+def not_checked(path: str, error: GradcliError) -> FileResult:
+    """The result of a file that could not even be read."""
+    from gradcli.check.result import FileResult
+
+    shown = inputs.STANDARD_INPUT_NAME if path == inputs.STANDARD_INPUT else path
+    return FileResult(shown, "error", failing=True, error=error)
+
+
+def bug_error(bug: Bug | None) -> GradcliError:
+    """Our fault stands in the report too, so that no reader takes the file for checked."""
+    assert bug is not None
+    error = GradcliError(f"bug of gradcli: {bug.type}: {bug.message}", code=BUG_CODE)
+    error.type = bug.type  # type: ignore[attr-defined]
+    return error

@@ -1,0 +1,1 @@
+"""Configuration: `[tool.gradcli]` of pyproject.toml, or gradcli.toml."""

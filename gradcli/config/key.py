@@ -1,0 +1,53 @@
+"""What can be configured: one key for each option of the command line, with the type of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Key:
+    """`name` is spelled as the option, without the dashes before it; `type` is that of one item where there are `many`.
+
+    `each`: can it differ from file to file?
+    """
+
+    name: str
+    parameter: str
+    type: Any
+    default: Any = None
+    many: bool = False
+    choices: Sequence[str] = ()
+    minimum: float | None = None
+    each: bool = True
+
+    @property
+    def wanted(self) -> str:
+        """The type in words."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        one = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}[self.type]
+        at_least = "" if self.minimum is None else f" of at least {self.minimum:g}"
+        return f"{'an array, each item ' if self.many else ''}{one}{at_least}"
+
+    def value(self, given: Any) -> Any:
+        """The value of the option; ValueError where it is of another type, or out of range."""
+        if not self.many:
+            return self._one(given)
+        if not isinstance(given, list):
+            raise ValueError(self.wanted)
+        return [self._one(item) for item in given]
+
+    def _one(self, given: Any) -> Any:
+        if self.type is float and type(given) is int:
+            given = float(given)
+        right = given in self.choices if self.choices else type(given) is self.type
+        if not right or (self.minimum is not None and not given >= self.minimum):
+            raise ValueError(self.wanted)
+        return self.type(given)
+
+
+INCLUDE = Key("include", "include", str, default=["*.grad"], many=True, each=False)
+EXCLUDE = Key("exclude", "exclude", str, default=[], many=True, each=False)
