@@ -36,7 +36,7 @@ def document(result: CheckResult) -> dict[str, Any]:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The folder in which gradcli was started."}}},
-        "artifacts": [{"location": _uri(file.path)} for file in result.files],
+        "artifacts": [{"location": _uri(path)} for path in dict.fromkeys(file.path for file in result.files)],
         "results": [_result(item, codes.index(item.code), key) for item, key in zip(found, prints, strict=True)],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}

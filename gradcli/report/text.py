@@ -27,6 +27,10 @@ STYLES = {
 }
 
 
+UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that steer, hide or end a line, or that UTF-8 cannot carry."""
+
+
 def plain(text: str) -> Line:
     return [(text, "")]
 
@@ -57,7 +61,7 @@ def printable(text: str) -> str:
     """Control characters spelled out: a checked file must not steer the terminal, or the CI log, that shows it."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf") else _escaped(c) for c in text)
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in UNSEEN else _escaped(c) for c in text)
 
 
 def _escaped(character: str) -> str:
