@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradcli.check.functions import Fault, alone, differs, expectation, lone_input, signed
 from gradcli.check.direction import split_term, united
+from gradcli.check.functions import Fault, alone, differs, expectation, lone_input, signed
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import Blame, InputResult
@@ -42,9 +43,23 @@ def of_function(fault: Fault, module: ast.Module) -> Blame:
     cls = fault.call.cls
     definition = backward_of(module, cls)
     line, column = place_of(definition, fault, cls)
-    name = parameter(module, cls, fault.index)
-    why = fault.why.replace(f"argument {fault.index + 1}", f"{name} (argument {fault.index + 1})", 1) if name else fault.why
-    return Blame(line, column, cls.__name__, f"{cls.__name__}.backward: {why}")
+    return Blame(line, column, cls.__name__, f"{cls.__name__}.backward: {by_name(fault, module)}")
+
+
+def by_name(fault: Fault, module: ast.Module) -> str:
+    """The words of a fault with the arguments by the names that forward gives them, the first with its number too."""
+    told: set[int] = set()
+
+    def named(match: re.Match[str]) -> str:
+        number = int(match[1])
+        name = parameter(module, fault.call.cls, number - 1)
+        if name is None:
+            return match[0]
+        text = name if number in told else f"{name} ({match[0]})"
+        told.add(number)
+        return text
+
+    return re.sub(r"argument (\d+)", named, fault.why)
 
 
 def of_claim(target: Target, inputs: Sequence[InputResult]) -> Blame | None:

@@ -28,6 +28,7 @@ from gradcli.check.subgradient import allow_subgradient
 from gradcli.check.target import Target
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, UsageError
+from gradcli.interpreter.clock import OutOfTime
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
 from gradcli.references.pair import lifted, lowered, parts
@@ -39,7 +40,7 @@ from gradcli.syntax.source import Source
 from gradcli.syntax.tree import Tree
 
 
-def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult:
+def check_file(path: str, text: str | Source | None, options: CheckOptions) -> FileResult:
     """Everything that a check finds in one file; a mistake of its author is in the result, never raised.
 
     Reads the file at `path` unless its text is given.
@@ -47,7 +48,7 @@ def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult
     began = time.perf_counter()
     result = FileResult(path, "pass", False)
     try:
-        source = result.source = read(path) if text is None else Source(path, text)
+        source = result.source = text if isinstance(text, Source) else read(path) if text is None else Source(path, text)
         if source.path.endswith(SUFFIX):
             check_cores(result, source, options, examine)
             settle(result, options)
@@ -55,6 +56,8 @@ def check_file(path: str, text: str | None, options: CheckOptions) -> FileResult
             tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
             result.expected = tree.directives.expect
             examine(result, tree, options)
+    except OutOfTime:
+        result.error = options.limits.reached("seconds")
     except GradcliError as error:
         result.error = error
         result.expected = result.expected or expectation(result.source)

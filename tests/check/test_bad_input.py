@@ -48,6 +48,12 @@ def test_options_that_name_nothing(check, options: dict, words: str) -> None:
     assert f" {words}:" in str(found.error)
 
 
+def test_a_tower_of_exponentials_ends(check) -> None:
+    found = check("x = tensor(9.0, requires_grad=True)\ny = exp(exp(exp(exp(x))))")
+    assert found.seconds < 20
+    assert found.targets[0].status == "nan"
+
+
 def test_an_empty_file(check) -> None:
     found = check("# nothing\n", error=True)
     assert "empty" in str(found.error)

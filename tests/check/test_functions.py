@@ -51,7 +51,7 @@ def test_a_random_upstream_shows_what_ones_hide(check) -> None:
     [
         ("x * x", "return g * x", "x (argument 1) is right up to a factor of 0.5"),
         ("1 / x", "return g / (x * x)", "x (argument 1) has the wrong sign"),
-        ("x.exp()", "return g * x", "x (argument 1) has argument 1 where the output belongs"),
+        ("x.exp()", "return g * x", "x (argument 1) has x where the output belongs"),
         ("x * x", "return None", "x (argument 1) is None, but the output depends on it"),
         ("x.relu()", "return g", "x (argument 1) lacks a mask: it is not 0 at [1]"),
         ("x.mean()", "return g.expand(3)", "x (argument 1) is right up to a factor of 3: the mean over 3 elements is missing"),
@@ -86,7 +86,7 @@ def test_the_second_argument_by_name_and_column(check) -> None:
 
 def test_swapped_arguments(check) -> None:
     found = check(function("a * b", "return g * a, g * b", "a, b") + AB + "loss = F.apply(a, b).sum()")
-    assert "is that of argument 2: the two are swapped" in found.targets[0].blame.why
+    assert "is that of b (argument 2): the two are swapped" in found.targets[0].blame.why
 
 
 def test_the_return_that_ran_is_named(check) -> None:

@@ -84,3 +84,17 @@ def test_parameters_are_part_of_the_key() -> None:
 def test_a_whole_number_and_a_float_parameter_are_two_things() -> None:
     assert slope("clamp", 0.5, min=0, max=1) == [1.0]
     assert slope("clamp", 2.5, min=0.0, max=1.0) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "expected"),
+    [
+        ("erfc", 20.0, -2 / np.sqrt(np.pi) * np.exp(-400.0)),
+        ("gelu", -19.3316, -1.8139942179694880e-81 / 1.0),
+        ("log_ndtr", -30.0, 30.03325969133297),
+        ("logsigmoid", -50.0, 1.0),
+        ("tanh", 40.0, 7.2194411540e-35),
+    ],
+)
+def test_tails_whose_formula_cancels_at_fifty_digits(name: str, point: float, expected: float) -> None:
+    assert slope(name, point) == pytest.approx([expected], rel=1e-2)
