@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import nullcontext
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from gradcli.interpreter.clock import OutOfTime
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
 from gradcli.references.pair import lifted, lowered, parts
+from gradcli.references.derived import afresh
 from gradcli.references.scalar import DIGITS
 from gradcli.syntax.directives import expectation
 from gradcli.syntax.fpcore import SUFFIX
@@ -55,6 +57,7 @@ def check_file(path: str, text: str | Source | None, options: CheckOptions) -> F
         else:
             tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
             result.expected = tree.directives.expect
+            with afresh if options.fresh else nullcontext():
             examine(result, tree, options)
     except OutOfTime:
         result.error = options.limits.reached("seconds")

@@ -34,6 +34,7 @@ class CheckOptions:
     max_ulps: float | None = None
     fail_on: frozenset[str] = frozenset()
     method: str = "all"
+    fresh: bool = False
     points: int = 1
     formulas: bool = False
     sweep: bool = False

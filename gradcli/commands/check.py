@@ -54,6 +54,7 @@ def check(
     data: judging.Data = None,
     method: judging.MethodOption = "all",
     symbolic_budget: judging.Budget = None,
+    fresh: judging.Fresh = False,
     rtol: judging.Rtol = 0.0,
     atol: judging.Atol = 0.0,
     max_ulps: judging.MaxUlps = None,
@@ -98,7 +99,7 @@ def check(
 
     settings = CheckOptions(
         output, tuple(wrt or ()), grad_outputs, order, seed, overrides, strict, limits, rtol=rtol, atol=atol, max_ulps=max_ulps,
-        fail_on=failures, method=reference, points=points, formulas=formulas, sweep=writer.pictures, data=data,
+        fail_on=failures, method=reference, fresh=fresh, points=points, formulas=formulas, sweep=writer.pictures, data=data,
     )  # fmt: skip
     if symbolic_budget is not None:
         settings = replace(settings, symbolic_budget=symbolic_budget)

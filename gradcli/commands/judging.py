@@ -32,6 +32,7 @@ FailOn = Annotated[
 Points = Annotated[
     int, typer.Option("--points", metavar="K", min=1, help="Check at K points: random leaves are drawn anew, those of claims moved.")
 ]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Derive everything anew with SymPy, not from the shipped table.")]
 Budget = Annotated[
     int | None,
     typer.Option(

@@ -7,6 +7,8 @@ SymPy compiles here is built from symbols of our own making.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
 from gradcli.ops.operation import Elementwise, Operation
-from gradcli.references import holomorphic
+from gradcli.references import derivatives, holomorphic
 from gradcli.references.pair import Pair
 from gradcli.references.scalar import Scalar, number, result
 
@@ -42,7 +44,7 @@ def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = ())
     key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating, truths)
     found = TABLE.get(key)
     if found is None:
-        found = TABLE[key] = _derive(op, decision, truths)
+        found = TABLE[key] = stored(op, decision, truths) or _derive(op, decision, truths)
     return found
 
 
@@ -60,20 +62,111 @@ def expression(op: Elementwise, decision: Any, sympy: Any, truths: tuple[bool | 
     return op.symbolic(sympy, *given, decision=chosen), symbols, chosen if isinstance(decision, float) else None
 
 
-def _derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Derived:
+class Forms(NamedTuple):
+    """The SymPy expressions of an operation: its arguments (the last for a floating decision), value, partial derivatives.
+
+    None where SymPy's answer is no expression (a Derivative left over, NaN).
+    """
+
+    arguments: list[Any]
+    value: Any
+    partials: tuple[Any, ...]
+
+
+def forms(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Forms:
     import sympy
 
     form, symbols, extra = expression(op, decision, sympy, truths)
-    arguments = [*symbols, sympy.Dummy("unused") if extra is None else extra]
+
+    def answer(expr: Any) -> Any:
+        expr = sympy.sympify(expr)
+        return None if expr.has(sympy.Derivative, sympy.DiracDelta, sympy.nan, sympy.zoo, sympy.Subs) else expr
+
+    partials = tuple(answer(sympy.diff(form, symbol)) for symbol in symbols)
+    return Forms([*symbols, sympy.Dummy("unused") if extra is None else extra], answer(form), partials)
+
+
+def cancels(expr: Any) -> bool:
+    """Whether the terms of an expression may cancel: it adds functions."""
+    import sympy
+
+    return bool(expr.has(sympy.Add) and expr.has(sympy.Function))
+
+
+def _derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Derived:
+    import sympy
+
+    derived = forms(op, decision, truths)
 
     def evaluator(expr: Any) -> Evaluator | None:
-        expr = sympy.sympify(expr)
-        if expr.has(sympy.Derivative, sympy.DiracDelta, sympy.nan, sympy.zoo, sympy.Subs):
+        if expr is None:
             return None
-        evaluate: Evaluator = sympy.lambdify(arguments, expr, modules="mpmath", cse=True)
-        return evaluate
+        evaluate: Evaluator = sympy.lambdify(derived.arguments, expr, modules="mpmath", cse=True)
+        return steadied(evaluate) if cancels(expr) else evaluate
 
-    return Derived(evaluator(form), tuple(evaluator(sympy.diff(form, symbol)) for symbol in symbols))
+    return Derived(evaluator(derived.value), tuple(map(evaluator, derived.partials)))
+
+
+def stored(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Derived | None:
+    """The evaluators as the package ships them, so that a check need not import SymPy; None for what is not in the table."""
+    found = None if afresh.asked or not current() else derivatives.TABLE.get(title(op, decision, truths))
+    if found is None:
+        return None
+    evaluators = [None if f is None else (steadied(f) if f in derivatives.CANCELLING else f) for f in found]
+    return Derived(evaluators[0], tuple(evaluators[1:]))
+
+
+class Afresh:
+    """`with afresh:` derives everything anew instead of taking it from the shipped table."""
+
+    asked = False
+
+    def __enter__(self) -> None:
+        self.asked = True
+        TABLE.clear()
+
+    def __exit__(self, *exception: object) -> None:
+        self.asked = False
+
+
+afresh = Afresh()
+
+
+@cache
+def current() -> bool:
+    """Whether the shipped table was made by the SymPy that is installed."""
+    return version("sympy") == derivatives.SYMPY
+
+
+def title(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> str:
+    """The key of a derivation in the shipped table."""
+    chosen = "float" if isinstance(decision, float) else decision
+    settings = ", ".join(f"{name}={value!r}" for name, value in op.settings().items())
+    return f"{type(op).__module__.rpartition('.')[2]}.{type(op).__name__}({settings}) {chosen} {truths}"
+
+
+LARGEST = 16384
+"""Powers of two past which a number is infinite, as for extended precision: the next exp would take ages."""
+FAINT = mpmath.mpf(10) ** -25
+"""A value this small may be what is left of a cancellation."""
+TAIL_DIGITS = 400
+"""Digits at which 1 + erf(x) is more than 0 as far as float64 goes."""
+
+
+def steadied(evaluate: Evaluator) -> Evaluator:
+    """An evaluator that looks again, with many more digits, where its terms may have cancelled: in the tail of 1 + erf(x)."""
+
+    def evaluator(*args: Any) -> Any:
+        try:
+            value = evaluate(*args)
+            if FAINT < abs(value) < mpmath.inf:
+                return value
+        except (ZeroDivisionError, ValueError):
+            pass
+        with mpmath.workdps(max(TAIL_DIGITS, mpmath.mp.dps)):
+            return evaluate(*args)
+
+    return evaluator
 
 
 TRUTHS = frozenset({bool, np.bool_})
@@ -145,4 +238,6 @@ def attempt(evaluate: Evaluator, values: list[Any], extra: Any) -> Any:
         return value.real if value.imag == 0 else None
     if isinstance(value, (int, float)):
         value = mpmath.mpf(value)
-    return None if mpmath.isnan(value) else value
+    if mpmath.isnan(value):
+        return None
+    return value if mpmath.mag(value) <= LARGEST else mpmath.sign(value) * mpmath.inf
