@@ -50,8 +50,8 @@ def mark_functions(graph: Graph, result: FileResult) -> None:
                     node.status, node.detail = "fail", found.why or ""
                 elif found.status == "fail":
                     node.detail = found.why or node.detail
-                elif found.status == "pass" and found.why:
-                    node.status, node.detail = "pass", found.why
+                elif found.status == "pass" and (found.why or node.status == "fail"):
+                    node.status, node.detail = "pass", found.why or "checked alone"
 
 
 def mark_blame(graph: Graph, target: TargetResult) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradcli.check.blame import stale, wrong_rule
 from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording, state
@@ -25,6 +26,14 @@ STEPS = (2.0**-9, 2.0**-10, 2.0**-11)
 ROOM = 1e-6
 """Relative disagreement that is no fault: differences are not exact."""
 
+REACHES = (1.0, 2.0**12, 2.0**-12, 2.0**24, 2.0**-24)
+"""How many times the usual distance an operand is moved where the usual one tells too little."""
+
+NOISE = 4.0
+EPS = float(np.finfo(np.float64).eps)
+BUDGET = 20_000
+"""Scalar operations that confirming a fault may take."""
+
 Forward = Callable[[list[Any]], Any]
 """The result from new values of the operands that move."""
 
@@ -36,6 +45,17 @@ class Alone(NamedTuple):
     operands: list[tuple[int, Record]]
     result: Record
     forward: Forward
+
+
+class Slope(NamedTuple):
+    """A directional derivative by one operand: as the backward says, as differences say. `blind`: these cannot tell."""
+
+    position: int
+    autograd: float
+    numeric: float
+    error: float
+    wrong: bool
+    blind: bool
 
 
 def judge(builder: Builder, nodes: Sequence[GraphNode], tracer: Tracer | None) -> None:
@@ -113,7 +133,7 @@ def kink(alone: Alone) -> str | None:
 
 
 def compare(alone: Alone, shown: GraphNode) -> tuple[str, str]:
-    """The directional derivative of the node against what its backward says."""
+    """The directional derivative of the node, operand by operand, against what its backward says."""
     values = [r.value for _, r in alone.operands]
     if any(np.asarray(v).dtype.kind != "f" for v in [*values, alone.result.value]):
         return "unchecked", "not real"
@@ -124,22 +144,29 @@ def compare(alone: Alone, shown: GraphNode) -> tuple[str, str]:
     handed = run(alone, weights)
     if isinstance(handed, str):
         return "fail", handed
-    worst, where = 0.0, None
-    for position, (k, record) in enumerate(alone.operands):
-        if any(r is record for _, r in alone.operands[:position]):
-            continue
-        error, report = error_for(alone, record, values, weights, handed, rng)
-        if not error <= worst:
-            worst, where = error, (k, report)
-    coarse = np.asarray(alone.result.value).dtype.itemsize < 8
-    if where is not None and not worst <= (1e-2 if coarse else ROOM):
-        shown.checks.update(where[1])
-        return "fail", f"rel err {numbertext.number(float(f'{worst:.2g}'))} for operand {where[0] + 1}: {said(where[1])}"
+    slopes = [slope_of(alone, record, weights, handed, rng) for record in dict.fromkeys(r for _, r in alone.operands)]
+    wrong = next((s for s in slopes if s.wrong), None)
+    if wrong is not None:
+        shown.checks.update(autograd=wrong.autograd, numeric=wrong.numeric, rel_err=wrong.error)
+        return convicted(alone, wrong)
+    if any(s.blind for s in slopes):
+        return "unchecked", "rounding hides the difference"
+    worst = max(s.error for s in slopes)
     return "pass", f"rel err {worst:.1e}" if worst else "exact"
 
 
-def said(report: dict[str, Any]) -> str:
-    return f"backward gives {numbertext.number(report['autograd'])}, differences {numbertext.number(report['numeric'])}"
+def convicted(alone: Alone, wrong: Slope) -> tuple[str, str]:
+    """A fault that differences see in an operation of ours counts where the symbolic derivative sees it too."""
+    if isinstance(alone.node, OperationNode):
+        blame = wrong_rule(alone.node, BUDGET)
+        if blame is None and stale(alone.node) is None:
+            return "unchecked", "differences cannot resolve it here"
+    error = numbertext.number(float(f"{wrong.error:.2g}"))
+    return "fail", f"rel err {error} for operand {wrong.position + 1}: {said(wrong)}"
+
+
+def said(wrong: Slope) -> str:
+    return f"backward gives {numbertext.number(wrong.autograd)}, differences {numbertext.number(wrong.numeric)}"
 
 
 def run(alone: Alone, weights: np.ndarray) -> dict[int, Any] | str:
@@ -156,32 +183,45 @@ def run(alone: Alone, weights: np.ndarray) -> dict[int, Any] | str:
         state.sweep = before
 
 
-def error_for(
-    alone: Alone, record: Record, values: list[Any], weights: np.ndarray, handed: dict[int, Any], rng: np.random.Generator
-) -> tuple[float, dict[str, Any]]:
-    """The relative error for one operand, which may stand at several positions, and the two numbers that were compared."""
+def slope_of(alone: Alone, record: Record, weights: np.ndarray, handed: dict[int, Any], rng: np.random.Generator) -> Slope:
+    """One operand, which may stand at several positions, moved along a random direction."""
     places = [k for k, r in alone.operands if r is record]
     point = np.asarray(record.value, dtype=float)
-    direction = rng.uniform(0.5, 1.5, point.shape) * rng.choice([-1.0, 1.0], point.shape)
-    scale = np.maximum(np.abs(point), 1e-3)
-    direction = direction * scale
-    parts = [np.sum(handed[k] * direction) for k in places if k in handed]
-    autograd = float(np.sum(parts)) if parts else 0.0
+    size = np.abs(point)
+    typical = float(np.max(size, initial=0.0)) or 1.0
+    direction = rng.uniform(0.5, 1.5, point.shape) * rng.choice([-1.0, 1.0], point.shape) * np.where(size > 0, size, min(typical, 1.0))
+    terms = [handed[k] * direction for k in places if k in handed]
+    autograd = float(np.sum([np.sum(t) for t in terms])) if terms else 0.0
+    gross = float(np.sum([np.sum(np.abs(t)) for t in terms])) if terms else 0.0
+    best, bar = np.nan, np.inf
+    for reach in REACHES:
+        numeric, error = differences(alone, record, direction * reach, weights)
+        if error / reach < bar:
+            best, bar = numeric / reach, error / reach
+        if bar <= ROOM * max(abs(best), gross):
+            break
+    coarse = np.asarray(alone.result.value).dtype.itemsize < 8
+    scale = max(abs(best), abs(autograd), 1e-3 * gross, 1e-300)
+    off = abs(autograd - best)
+    blind = autograd != best and (not bar <= 1e-2 * scale or not np.isfinite(best))
+    room = bar + (1e-2 if coarse else ROOM) * scale
+    return Slope(places[0], autograd, best, off / scale, wrong=not blind and not off <= room, blind=blind)
 
-    def slope(step: float) -> float:
+
+def differences(alone: Alone, record: Record, direction: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """The directional derivative by central differences, and how far it may be off."""
+    point = np.asarray(record.value, dtype=float)
+    slopes, sizes = [], []
+    for step in STEPS:
         sides = []
         for sign in (1.0, -1.0):
-            here = point + sign * step * direction
-            moved = [here if r is record else np.asarray(v, dtype=float)[()] for (_, r), v in zip(alone.operands, values)]
+            here = (point + sign * step * direction)[()]
+            moved = [here if r is record else np.asarray(r.value, dtype=float)[()] for _, r in alone.operands]
             sides.append(np.asarray(alone.forward(moved), dtype=float))
-        return float(np.sum((sides[0] - sides[1]) * weights)) / (2 * step)
-
-    numeric, spread = extrapolated([slope(step) for step in STEPS])
-    gross = sum(float(np.sum(np.abs(handed[k] * direction))) for k in places if k in handed)
-    size = max(abs(numeric), abs(autograd), 1e-3 * gross, 1e-300)
-    error = max(abs(autograd - numeric) - 10 * spread, 0.0) / size
-    raw = abs(autograd - numeric) / size
-    return (raw if error > ROOM else min(raw, ROOM)), {"autograd": autograd, "numeric": numeric, "rel_err": raw}
+        slopes.append(float(np.sum((sides[0] - sides[1]) * weights)) / (2 * step))
+        sizes.append(float(np.sum(np.abs(sides[0]) * weights)))
+    limit, spread = extrapolated(slopes)
+    return limit, 10 * spread + NOISE * EPS * max(sizes) / STEPS[-1]
 
 
 def extrapolated(slopes: list[float]) -> tuple[float, float]:

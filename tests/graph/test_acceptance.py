@@ -52,7 +52,7 @@ def test_exactly_the_wrong_backward_fails_and_its_neighbours_pass() -> None:
         "x": "fail", "h = Square.apply(x)": "fail", "h.sin()": "pass", "w": "pass", "h.sin() * w": "pass",
         "out = (h.sin() * w).sum()": "pass",
     }  # fmt: skip
-    assert "0.5 times the derivative" in node(graph, "h = Square.apply(x)").detail
+    assert "0.5" in node(graph, "h = Square.apply(x)").detail
     assert "autograd" in node(graph, "x").detail
 
 
