@@ -143,7 +143,9 @@ def differentiate(output: Tensor, tensor: Tensor, weights: np.ndarray | None, ti
 def collect(program: Program, options: CheckOptions, tracer: Tracer, lift: Any = None) -> tuple[Run, list[Target]]:
     """Run the program once and take its targets: those of the command line, else check and claim, else its passes, else the last output."""
     collector = Collector(np.random.default_rng(options.seed))
-    run = program.run(seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, data=options.data, tracer=tracer, lift=lift)
+    run = program.run(
+        seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, data=options.data, tracer=tracer, lift=lift
+    )
     if run.error is not None:
         return run, []
     with judging(run):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import nullcontext
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.clock import OutOfTime
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
-from gradcli.references.pair import lifted, lowered, parts
 from gradcli.references.derived import afresh
+from gradcli.references.pair import lifted, lowered, parts
 from gradcli.references.scalar import DIGITS
 from gradcli.syntax.directives import expectation
 from gradcli.syntax.fpcore import SUFFIX
@@ -51,14 +51,8 @@ def check_file(path: str, text: str | Source | None, options: CheckOptions) -> F
     result = FileResult(path, "pass", False)
     try:
         source = result.source = text if isinstance(text, Source) else read(path) if text is None else Source(path, text)
-        if source.path.endswith(SUFFIX):
-            check_cores(result, source, options, examine)
-            settle(result, options)
-        else:
-            tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
-            result.expected = tree.directives.expect
-            with afresh if options.fresh else nullcontext():
-            examine(result, tree, options)
+        with afresh if options.fresh else nullcontext():
+            judge_source(result, source, options)
     except OutOfTime:
         result.error = options.limits.reached("seconds")
     except GradcliError as error:
@@ -70,6 +64,17 @@ def check_file(path: str, text: str | Source | None, options: CheckOptions) -> F
         result.met = result.status == result.expected
     result.seconds = time.perf_counter() - began
     return result
+
+
+def judge_source(result: FileResult, source: Source, options: CheckOptions) -> None:
+    """Fill in what there is to say of a file: one program, or the FPCore expressions of a benchmark."""
+    if source.path.endswith(SUFFIX):
+        check_cores(result, source, options, examine)
+        settle(result, options)
+        return
+    tree = parse(source, nesting=options.limits.nesting, file_size=options.limits.file_size)
+    result.expected = tree.directives.expect
+    examine(result, tree, options)
 
 
 def read(path: str) -> Source:
