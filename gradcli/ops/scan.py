@@ -96,7 +96,7 @@ class Recurrence(Operation):
     dim: int
 
     def forward(self, x: Value, a: Value) -> Value:
-        out = x * 1.0
+        out = np.array(x * 1.0, dtype=np.result_type(x, a, np.float32))
         for k in range(1, x.shape[self.dim]):
             here = slot(x.ndim, self.dim, k)
             out[here] = out[here] + a[here] * out[slot(x.ndim, self.dim, k - 1)]

@@ -91,6 +91,10 @@ def test_nothing_fails_without_the_arbiter() -> None:
     assert found.notes[0][0] == "unreliable-symbolic"
 
 
+def test_two_that_agree_outvote_the_arbiter() -> None:
+    assert verdicts(judge([2.0], [1.0], [1.0], [1e-9], exactly=[2.0], arbiter=[2.0])) == [FAIL]
+
+
 def test_what_nobody_knows_is_unstable() -> None:
     assert verdicts(judge([2.0, 1.0], [1.0, 1.0], unsettled=np.array([True, False]))) == [("unstable", False), PASS]
 
