@@ -13,12 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from gradcli.commands import configuration
+from gradcli.commands import configuration, inputs
 from gradcli.commands.configuration import Configured, configure, keys_of
-from gradcli.commands.options import Debug
+from gradcli.commands.options import At, Debug, Formula, assignments
 from gradcli.commands.output import say
 from gradcli.commands.telling import Told
-from gradcli.errors import ExitStatus, GradcliError
+from gradcli.errors import ExitStatus, GradcliError, UsageError
 from gradcli.interpreter.limits import Limits
 from gradcli.report.errors import error_text
 from gradcli.report.text import printable
@@ -34,6 +34,7 @@ def entry(command: Command) -> Command:
     signature = inspect.signature(command, eval_str=True)
     limited = "limits" in signature.parameters
     configurable = any(p.annotation is Configured for p in signature.parameters.values())
+    path = next((p for p in ("file", "paths") if p in signature.parameters and "output" in signature.parameters), None)
 
     @functools.wraps(command)
     def run(*, debug: bool = False, **options: Any) -> ExitStatus:
@@ -46,15 +47,45 @@ def entry(command: Command) -> Command:
             configure(options, keys_of(run))
         if limited:
             options["limits"] = Limits(**{limit.name: options.pop(PREFIX + limit.name) for limit in fields(Limits)})
-        return options
+        return options if path is None else _with_input(path, options)
 
     parameters = [p for p in signature.parameters.values() if p.name not in ("limits", "debug") and p.annotation is not Configured]
+    if path is not None:
+        parameters = _with_formula(parameters, path)
     parameters += _limit_parameters() if limited else []
     parameters += configuration.PARAMETERS if configurable else ()
     parameters.append(_option("debug", False, Debug))
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _with_formula(parameters: list[inspect.Parameter], path: str) -> list[inspect.Parameter]:
+    """The parameters with `-e` and `--at` behind the path, which need not be given then."""
+    found = []
+    for parameter in parameters:
+        if parameter.name != path:
+            found.append(parameter)
+            continue
+        kind, argument = parameter.annotation.__origin__, parameter.annotation.__metadata__[0]
+        found += [_option(path, None, Annotated[kind | None, argument]), _option("formula", None, Formula), _option("at", None, At)]
+    return [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in found]
+
+
+def _with_input(path: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with what the command works on: the path that is given, or the formula."""
+    formula, at, given = options.pop("formula"), options.pop("at"), options[path]
+    if formula is None and at:
+        raise UsageError("--at gives a variable of a formula its value, and there is no formula", hint="--set is for files", code="G102")
+    if formula is not None and given:
+        raise UsageError("a file and a formula exclude each other", hint="leave out one", code="G102")
+    if formula is None and not given:
+        name = "PATH" if path == "paths" else "FILE"
+        raise UsageError("missing a file or a formula", hint=f'name a {name}, or give -e "x**2" --at x=3', code="G102")
+    if formula is not None:
+        given = inputs.Formula(formula, assignments(at, "--at"))
+        given = [given] if path == "paths" else given
+    return {**options, path: given}
 
 
 def _limit_parameters() -> list[inspect.Parameter]:

@@ -9,11 +9,24 @@ from gradcli.discovery import walk
 from gradcli.discovery.walk import Wanted
 from gradcli.errors import UsageError
 from gradcli.interpreter.limits import Limits
+from gradcli.syntax.formula import PATH
 from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import nearest
 
 STANDARD_INPUT = "-"
 STANDARD_INPUT_NAME = "<stdin>"
+
+
+class Formula(str):
+    """Stands for a file where the command line has a formula: its name, and what it says."""
+
+    text: str
+    at: tuple[tuple[str, str], ...]
+
+    def __new__(cls, text: str, at: tuple[tuple[str, str], ...]) -> Formula:
+        made = super().__new__(cls, PATH)
+        made.text, made.at = text, at
+        return made
 
 
 def find(paths: list[str], wanted: Wanted = Wanted()) -> tuple[list[str], list[UsageError]]:
@@ -33,7 +46,7 @@ def find(paths: list[str], wanted: Wanted = Wanted()) -> tuple[list[str], list[U
 
 
 def _expand(path: str, wanted: Wanted) -> list[str]:
-    if path == STANDARD_INPUT:
+    if path == STANDARD_INPUT or isinstance(path, Formula):
         return [path]
     if os.path.isdir(path):
         return walk.search(path, wanted)
@@ -48,6 +61,10 @@ def _names(wanted: Wanted) -> str:
 
 def read(path: str, limits: Limits) -> Source:
     """The text of one file; UsageError where it cannot be read, LimitError where it is too large."""
+    if isinstance(path, Formula):
+        from gradcli.interpreter.formula import formula_source
+
+        return formula_source(path.text, path.at, limits)
     if path == STANDARD_INPUT:
         return Source.decode(STANDARD_INPUT_NAME, standard_input())
     try:

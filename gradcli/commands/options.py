@@ -32,6 +32,14 @@ Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="Files, directories (searched for *.grad), globs, or - for standard input.", show_default=False),
 ]
+Formula = Annotated[
+    str | None,
+    typer.Option("--expression", "-e", metavar="FORMULA", help='In place of a file, e.g. "x**2 * sin(y)".', show_default=False),
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option("--at", metavar="NAME=EXPR", help="The value of a variable of the formula (repeatable).", show_default=False),
+]
 Output = Annotated[str | None, typer.Option("--output", "-o", metavar="NAME", help="Differentiate this variable.", show_default=False)]
 Wrt = Annotated[list[str] | None, typer.Option("--wrt", metavar="NAME", help="With respect to this leaf (repeatable).", show_default=False)]
 GradOutputs = Annotated[

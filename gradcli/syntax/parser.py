@@ -10,6 +10,7 @@ from gradcli.errors import LimitError, SourceError, SourceErrors, Span
 from gradcli.syntax import fpcore
 from gradcli.syntax.allowlist import violations
 from gradcli.syntax.directives import read_directives
+from gradcli.syntax.formula import FormulaSource, formula_tree
 from gradcli.syntax.nesting import HINT as NESTING_HINT
 from gradcli.syntax.nesting import check_brackets, check_depth, too_deep
 from gradcli.syntax.source import Source
@@ -58,7 +59,7 @@ def parse(source: Source, *, nesting: int = NESTING, file_size: int = FILE_SIZE)
     errors = [*structure_errors(module, source), *violations(module, source), *errors]
     if errors:
         raise SourceErrors(sorted(errors, key=lambda e: e.span or Span(0, 0, 0, 0)))
-    return Tree(module, source, directives)
+    return formula_tree(module, source) if isinstance(source, FormulaSource) else Tree(module, source, directives)
 
 
 def parse_expression(text: str, *, nesting: int = NESTING) -> tuple[ast.expr, Source]:
