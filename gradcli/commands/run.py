@@ -42,7 +42,7 @@ def run(
     from gradcli.interpreter import run_file
 
     with telling(source, as_json=format is ErrorFormat.JSON):
-        done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=False, stdout=sys.stdout)
+        done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=False, stdout=sys.stdout, stderr=sys.stderr)
         if done.error is not None:
             raise done.error
     sys.stdout.flush()

@@ -256,4 +256,5 @@ def overwrite(origin: Tensor, *, told: bool = True) -> None:
         origin.own_record = None
         return
     kept = np.asarray(old.value == origin.value)
-    origin.own_record = tracer.record(where, (kept, old, snapshot(origin.value)), [kept, old.value, origin.value], snapshot(origin.value))[0]
+    now = snapshot(origin.value)
+    origin.own_record = tracer.record(where, (kept, old, now), [kept, old.value, now], snapshot(now))[0]

@@ -304,7 +304,8 @@ def refuse_complex(op: Operation, values: Sequence[Any]) -> None:
     for value in values:
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "c":
             dtype = "ComplexDouble" if value.dtype == np.complex128 else "ComplexFloat"
-            raise DtypeError(f'"{op.name}" not implemented for \'{dtype}\'', hint="it is for real numbers: .abs(), .real or .imag give some")
+            hint = "it is for real numbers: .abs(), .real or .imag give some"
+            raise DtypeError(f'"{op.name}" not implemented for \'{dtype}\'', hint=hint)
 
 
 def broadcast_error(values: list[Any]) -> ShapeError | None:
