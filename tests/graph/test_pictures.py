@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-COMMAND = re.compile(r"^\| `gradcli ([^`]*(docs/pictures/\w+\.svg))` \|", re.MULTILINE)
+COMMAND = re.compile(r"^\| `gradcli ([^`]*(samples/pictures/\w+\.svg))` \|", re.MULTILINE)
 COMMANDS = COMMAND.findall((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
