@@ -13,16 +13,16 @@ from typing import Any
 
 from gradcli.batch.task import ONE_THREAD
 
-START = "import sys; sys.path[:] = {path!r}; from gradcli.batch.worker import main; main()"
+START = "import sys; sys.path[:] = {path!r}; from gradcli.batch.worker import main; main({symbolic})"
 
 
 class WorkerProcess:
-    """`events` receives (worker, line), and (worker, None) when the worker is at its end."""
+    """`events` receives (worker, line), and (worker, None) when the worker is at its end; `symbolic`: let it import SymPy first."""
 
-    def __init__(self, events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]]) -> None:
+    def __init__(self, events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]], *, symbolic: bool = False) -> None:
         self.events = events
         self.process = subprocess.Popen(
-            [sys.executable, "-X", "utf8", "-P", "-c", START.format(path=sys.path)],
+            [sys.executable, "-X", "utf8", "-P", "-c", START.format(path=sys.path, symbolic=symbolic)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**dict.fromkeys(ONE_THREAD, "1"), **os.environ},

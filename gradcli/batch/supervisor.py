@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import queue
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli.batch.codec import decode, encode, encode_source
@@ -23,13 +24,18 @@ STARTS = 3
 START_SECONDS = 120.0
 
 
+AHEAD = 2
+"""Tasks that a worker has at a time: the next one is there when it is done with one, however busy the supervisor is."""
+
+
 @dataclass
 class Seat:
-    """A worker at work: the task that it has, and until when; no task while it starts."""
+    """A worker: the tasks that it has, the first of them at work until the deadline; not `ready` while it starts."""
 
     worker: WorkerProcess
-    task: int | None = None
-    deadline: float | None = None
+    deadline: float | None
+    tasks: deque[int] = field(default_factory=deque)
+    ready: bool = False
 
 
 class WorkersBroken(GradcliError):
@@ -46,6 +52,7 @@ class Supervisor:
         self.events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]] = queue.SimpleQueue()
         self.seats: dict[WorkerProcess, Seat] = {}
         self.failed_starts = 0
+        self.tight = any(task.bounds.tight for task in tasks)
 
     def __enter__(self) -> Supervisor:
         return self
@@ -82,25 +89,30 @@ class Supervisor:
         return max(min(deadlines) - time.monotonic(), 0) if deadlines else None
 
     def _said(self, seat: Seat, said: dict[str, Any]) -> tuple[int, Outcome] | None:
-        number, seat.task, seat.deadline = seat.task, None, None
-        self.failed_starts = 0
-        if self.waiting:
+        number = seat.tasks.popleft() if seat.ready else None
+        seat.ready, self.failed_starts = True, 0
+        while self.waiting and len(seat.tasks) < AHEAD:
             self._assign(seat)
+        if seat.tasks:
+            seat.deadline = self._deadline(seat.tasks[0])
         else:
             self._dismiss(seat)
         return None if number is None else (number, outcome(self.tasks[number], said))
 
+    def _deadline(self, number: int) -> float | None:
+        timeout = self.tasks[number].bounds.timeout
+        return None if timeout is None else time.monotonic() + timeout
+
     def _assign(self, seat: Seat) -> None:
-        seat.task = self.waiting.pop()
-        task = self.tasks[seat.task]
-        if task.bounds.timeout is not None:
-            seat.deadline = time.monotonic() + task.bounds.timeout
+        number = self.waiting.pop()
+        seat.tasks.append(number)
+        task = self.tasks[number]
         line = {"path": task.path, "source": encode_source(task.source), "options": encode(task.options), "memory": task.bounds.memory}
         seat.worker.send(line)
 
     def _hire(self) -> None:
-        worker = WorkerProcess(self.events)
-        self.seats[worker] = Seat(worker, deadline=time.monotonic() + START_SECONDS)
+        worker = WorkerProcess(self.events, symbolic=self.tight)
+        self.seats[worker] = Seat(worker, time.monotonic() + START_SECONDS)
 
     def _dismiss(self, seat: Seat) -> None:
         del self.seats[seat.worker]
@@ -118,19 +130,21 @@ class Supervisor:
         return self._replaced(seat, seat.worker.end(), timed_out=False)
 
     def _replaced(self, seat: Seat, how: str, *, timed_out: bool) -> tuple[int, Outcome] | None:
-        """Take a lost worker's task for done; another worker goes on with what is left."""
+        """Take a lost worker's first task for done, and what else it had for not begun; another worker goes on."""
         self._dismiss(seat)
-        if seat.task is None:
+        number = seat.tasks.popleft() if seat.tasks else None
+        self.waiting += reversed(seat.tasks)
+        if number is None:
             self.failed_starts += 1
             if self.failed_starts >= STARTS:
                 raise WorkersBroken(f"a worker process {how}", hint="does it go with -j 1 and without --timeout and --memory?")
-        if len(self.waiting) > sum(other.task is None for other in self.seats.values()):
+        if len(self.waiting) > sum(not other.ready for other in self.seats.values()):
             self._hire()
-        if seat.task is None:
+        if number is None:
             return None
-        task = self.tasks[seat.task]
+        task = self.tasks[number]
         error = task.bounds.out_of_time() if timed_out else Killed(f"the process that checked this file {how}", hint=HINT)
-        return seat.task, Outcome(lost(task, error))
+        return number, Outcome(lost(task, error))
 
 
 HINT = "was the memory of the machine used up? --memory MB bounds what a file may take"

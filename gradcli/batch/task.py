@@ -27,6 +27,11 @@ class Bounds:
     def given(self) -> bool:
         return self.timeout is not None or self.memory is not None
 
+    @property
+    def tight(self) -> bool:
+        """So narrow that importing SymPy, which some files need, would count."""
+        return (self.timeout is not None and self.timeout < 20) or (self.memory is not None and self.memory < 500)
+
     def out_of_time(self) -> Killed:
         return Killed(f"limit reached: {self.timeout:g} seconds (--timeout {self.timeout:g})", hint="raise it with --timeout SECONDS")
 

@@ -17,13 +17,13 @@ MEGABYTE = 1_000_000
 Line = dict[str, Any]
 
 
-def main() -> None:
+def main(symbolic: bool) -> None:
     """What the process does. The pipes are taken first, so that nothing printed can get between the answers."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     tasks: queue.SimpleQueue[Line] = queue.SimpleQueue()
     threading.Thread(target=listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
     os.dup2(2, 1)
-    warm_up()
+    warm_up(symbolic)
     say(answers, {"ready": True})
     while True:
         say(answers, answer(tasks.get()))
@@ -44,11 +44,12 @@ def say(pipe: IO[str], line: Line) -> None:
         os._exit(0)
 
 
-def warm_up() -> None:
-    """Import what every file needs before the time of the first one runs."""
-    import sympy  # noqa: F401
-
+def warm_up(symbolic: bool) -> None:
+    """Import what every file needs before the time of the first one runs; SymPy, which only some need, if asked to."""
     import gradcli.batch.run  # noqa: F401
+
+    if symbolic:
+        import sympy  # noqa: F401
 
 
 def answer(line: Line) -> Line:

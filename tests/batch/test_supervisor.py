@@ -46,6 +46,14 @@ def test_what_hangs_and_what_explodes_is_lost_alone():
     assert list(found.values()) == ["pass"] * 7
 
 
+def test_a_worker_checks_many_files(monkeypatch):
+    """What takes long to import, SymPy above all, is imported once a process: so their number is what counts."""
+    started = []
+    monkeypatch.setattr("gradcli.batch.supervisor.WorkerProcess", lambda *a, **k: started.append(1) or process.WorkerProcess(*a, **k))
+    assert list(run([task(GOOD)] * 20, 2).values()) == ["pass"] * 20
+    assert len(started) == 2
+
+
 def test_a_worker_that_is_killed_is_replaced():
     tasks = [task(ENDLESS), *[task(GOOD)] * 4]
     with Supervisor(tasks, 1) as supervisor:
@@ -56,7 +64,7 @@ def test_a_worker_that_is_killed_is_replaced():
 
 
 def kill_when_busy(supervisor: Supervisor) -> None:
-    while not any(seat.task == 0 for seat in supervisor.seats.values()):
+    while not any(seat.ready and seat.tasks[0] == 0 for seat in supervisor.seats.values()):
         time.sleep(0.05)
     (worker,) = supervisor.seats
     os.kill(worker.process.pid, signal.SIGKILL)

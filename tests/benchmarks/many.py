@@ -1,0 +1,53 @@
+"""A thousand small files: what `-j 2` and the cache are worth, in seconds by the clock on the wall.
+
+    python tests/benchmarks/many.py [FILES [ROUNDS]]
+
+Goals: `-j 2` below 0.6 times `-j 1` (on a machine with two idle processors), and SymPy imported once a worker at
+most. The ways take turns, since a busy machine slows neighbours in time alike; shown are the best round of each and
+the median ratio.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROGRAM = """\
+import torch
+x = torch.tensor([0.{seed}, -1.0, 2.0], requires_grad=True)
+w = torch.tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], requires_grad=True)
+b = torch.tensor([0.1, -0.1], requires_grad=True)
+h = torch.tanh(w @ x + b)
+loss = (torch.sigmoid(h) * h).sum() + (x ** 2).mean()
+loss.backward()
+"""
+
+
+def seconds(folder: Path, *options: str) -> float:
+    command = [sys.executable, "-m", "gradcli", "check", "files", "--quiet", *options]
+    began = time.perf_counter()
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def main(files: int = 1000, rounds: int = 3) -> None:
+    ways: dict[str, tuple[str, ...]] = {"-j 1": (), "-j 2": ("-j", "2"), "--cache, nothing changed": ("--cache",)}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "files").mkdir()
+        for seed in range(files):
+            (folder / "files" / f"{seed:04}.grad").write_text(PROGRAM.format(seed=f"{seed:04}"))
+        seconds(folder, "--cache")
+        times = [{way: seconds(folder, *options) for way, options in ways.items()} for _ in range(rounds)]
+    for way in ways:
+        best = min(row[way] for row in times)
+        ratio = statistics.median(row[way] / row["-j 1"] for row in times)
+        print(f"{files} files, {way:26} {best:6.2f} s   {ratio:.2f} of -j 1")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,166 @@
+"""`gradcli check` over many files: workers, limits, order, interrupts, progress, cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gradcli.commands.progress import Progress
+
+ENDLESS = "x = 0\nwhile True:\n    x = x + 1\n"
+HUGE = "x = ones(5000, 5000)\ny = x + 1\nz = y + 1\n"
+FOREVER = ("--max-steps", "1000000000000", "--max-seconds", "1000")
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict:
+    """The JSON, without the durations."""
+    found = json.loads(done.stdout)
+    for file in found["files"]:
+        del file["seconds"]
+    return found
+
+
+def test_workers_give_what_one_process_gives(gradcli, programs, tmp_path):
+    files = programs("good", "wrong", "kink", "syntax", "shape", "name", "nothing", "false", "bytes")
+    one, two = (gradcli("check", *files, "missing.grad", "--format", "json", *more) for more in ((), ("-j", "2")))
+    assert document(one) == document(two)
+    assert (one.stderr, one.returncode) == (two.stderr, two.returncode)
+    one, two = (gradcli("check", *files, "--verbose", *more) for more in ((), ("-j", "0")))
+    assert one.stdout == two.stdout
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_that_hangs_is_killed_and_the_others_are_checked(gradcli, programs, tmp_path, jobs):
+    (tmp_path / "hangs.grad").write_text(ENDLESS)
+    files = ["hangs.grad", *programs("good", "kink")]
+    began = time.monotonic()
+    done = gradcli("check", *files, "-j", jobs, "--timeout", "1.5", "--format", "json", *FOREVER)
+    assert time.monotonic() - began < 60
+    assert [file["status"] for file in document(done)["files"]] == ["error", "pass", "kink"]
+    assert document(done)["files"][0]["error"]["type"] == "LimitError"
+    assert "hangs.grad: LimitError: limit reached: 1.5 seconds (--timeout 1.5) [G320]" in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_file_that_takes_all_memory_is_stopped(gradcli, programs, tmp_path):
+    (tmp_path / "huge.grad").write_text(HUGE)
+    done = gradcli("check", "huge.grad", *programs("good"), "--memory", "300", "--format", "json")
+    assert [file["status"] for file in document(done)["files"]] == ["error", "pass"]
+    assert "limit reached: 300 MB of memory (--memory 300)" in done.stderr
+
+
+def test_an_expected_error_is_met_by_a_kill(gradcli, tmp_path):
+    (tmp_path / "hangs.grad").write_text("# gradcli: expect error\n" + ENDLESS)
+    assert gradcli("check", "hangs.grad", "--timeout", "1", *FOREVER).returncode == 0
+
+
+@pytest.mark.parametrize("more", [(), ("-j", "2")])
+def test_fail_fast_stops_at_the_first_in_order(gradcli, programs, more):
+    done = gradcli("check", *programs("good", "wrong", "kink", "false"), "--fail-fast", "--format", "json", *more)
+    assert [file["path"] for file in document(done)["files"]] == ["good.grad", "wrong.grad"]
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("more", [(), ("-j", "2")])
+def test_an_interrupt_leaves_a_partial_summary_and_no_process(programs, tmp_path, more):
+    (tmp_path / "hangs.grad").write_text(ENDLESS)
+    files = [*programs("good", "kink"), "hangs.grad"]
+    command = [sys.executable, "-m", "gradcli", "check", *files, "--format", "jsonl", *FOREVER, *more]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams) as process:
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        children = workers(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+    assert [json.loads(line)["path"] for line in lines] == files[:2]
+    assert rest == ""
+    assert process.returncode == 130
+    assert errors == "gradcli: interrupted: 2 of 3 files were checked\n"
+    assert (len(children) > 0) is bool(more)
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def workers(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_the_cache_changes_nothing_but_the_time(gradcli, programs, tmp_path):
+    files = programs("good", "wrong", "kink", "syntax", "shape", "nothing", "false", "printing")
+    plain = document(gradcli("check", *files, "--format", "json"))
+    for more in (("--cache",), ("--cache",), ("--cache", "-j", "2"), ("--cache-dir", "other"), ("--cache-dir", "other", "-j", "2")):
+        assert document(gradcli("check", *files, "--format", "json", *more)) == plain
+    assert (tmp_path / ".gradcli_cache" / "CACHEDIR.TAG").exists()
+    assert (tmp_path / "other" / "CACHEDIR.TAG").exists()
+
+
+def test_no_cache_wins_over_the_configuration(gradcli, programs, tmp_path):
+    (tmp_path / "gradcli.toml").write_text("cache = true\n")
+    files = programs("good")
+    gradcli("check", *files, "--no-cache")
+    gradcli("check", *files, "--cache-dir", "kept", "--no-cache")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.grad", "gradcli.toml"]
+    gradcli("check", *files)
+    assert (tmp_path / ".gradcli_cache").exists()
+
+
+def test_the_cache_sees_a_change_of_the_file(gradcli, tmp_path):
+    file = tmp_path / "x.grad"
+    for factor in (2.0, 3.0):
+        file.write_text(f"x = tensor(1.0, requires_grad=True)\ny = x * {factor}\n")
+        (found,) = document(gradcli("check", "x.grad", "--cache", "--format", "json"))["files"]
+        assert found["targets"][0]["inputs"][0]["autograd"] == factor
+
+
+def test_a_cache_that_cannot_be_written_is_only_a_warning(gradcli, programs, tmp_path):
+    (tmp_path / ".gradcli_cache").write_text("")
+    done = gradcli("check", *programs("good"), "--cache")
+    assert done.returncode == 0
+    assert "gradcli: warning: no results are kept: .gradcli_cache:" in done.stderr
+
+
+class Terminal:
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_progress(monkeypatch):
+    now = 100.0
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    terminal = Terminal()
+    progress = Progress(10, terminal)
+    progress.tick()
+    assert terminal.text == ""
+    now += 2.0
+    progress.tick()
+    assert terminal.text == "\r2 of 10 files, 0:08 left"
+    now += 0.05
+    progress.tick()
+    assert terminal.text.count("\r") == 1
+    progress.clear()
+    assert terminal.text.endswith(f"\r{' ' * 24}\r")
+
+
+def test_no_progress_where_nobody_looks(gradcli, programs):
+    done = gradcli("check", *programs("good", "kink"), "-j", "2")
+    assert done.stderr == ""
+    assert not re.search("[\r\x1b]", done.stdout)
