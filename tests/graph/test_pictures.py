@@ -26,7 +26,6 @@ def test_there_are_five() -> None:
 @pytest.mark.parametrize(("line", "picture"), COMMANDS, ids=[Path(picture).stem for _, picture in COMMANDS])
 def test_a_picture_is_what_its_command_draws(gradcli, tmp_path: Path, request, line: str, picture: str) -> None:
     shutil.copytree(ROOT / "samples", tmp_path / "samples")
-    (tmp_path / "samples" / "pictures").mkdir(parents=True)
     done = gradcli(*line.split())
     assert done.returncode == 0, done.stderr
     drawn = (tmp_path / picture).read_text(encoding="utf-8")
