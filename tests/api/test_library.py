@@ -155,8 +155,8 @@ def test_namespaces_and_names():
     assert gc.nn.functional.relu(gc.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
     assert isinstance(gc.tensor(1.0), gc.Tensor)
     assert {"check", "check_gradient", "sin", "tensor", "testing"} <= set(dir(gc))
-    with pytest.raises(AttributeError, match="did you mean 'sin'"):
-        gc.sni  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean 'sigmoid'"):
+        gc.sigmod  # noqa: B018
 
 
 def test_a_check_leaves_the_tensors_and_modes_of_its_caller_alone():
