@@ -100,6 +100,29 @@ def curvature(inputs: Sequence[Input], direction: Sequence[np.ndarray], budget: 
         return [np.array(((a - b) / (2 * h)).astype(float)) for a, b in zip(*sides, strict=True)]
 
 
+def base_point(item: Input) -> np.ndarray:
+    records = item.records(item.terms[0]) if item.terms else []
+    return np.asarray(as_float(records[-1].value)) if records else np.zeros(item.shape)
+
+
+def sensitivity(inputs: Sequence[Input], position: int, budget: int, eps: float) -> np.ndarray | None:
+    """How much the exact gradient by one input changes when all inputs are rounded anew; None where that cannot be told.
+
+    Any float formula of the gradient, also one by hand, is off by some such amounts: cos(x) at x = 1e6 by 1e6 roundings.
+    """
+    rng = np.random.default_rng(0)
+    try:
+        base = beside(inputs, [np.zeros(i.shape) for i in inputs], budget, pinned)[position]
+        changes = []
+        for _ in range(3):
+            points = [base_point(i) for i in inputs]
+            moved = beside(inputs, [p * eps * rng.choice([-1.0, 1.0], np.shape(p)) for p in points], budget, pinned)[position]
+            changes.append(np.abs(np.asarray(moved - base).astype(float)))
+    except (NoAnswer, ArithmeticError, ValueError, TypeError):
+        return None
+    return np.asarray(np.max(changes, axis=0))
+
+
 def hessian(item: Input, term: Term, budget: int) -> np.ndarray | None:
     """The exact second derivatives of a term's origin by one input: weighted, or all (shape of the input twice); None where too many."""
     assert term.origin is not None

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcli.check import collect as collecting
 from gradcli.check import direction
+from gradcli.check.beside import sensitivity
 from gradcli.check.blame import blame, of_claim, sentence
 from gradcli.check.cores import check_cores
 from gradcli.check.extras import add_extras
@@ -241,7 +242,11 @@ def judge_input(
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
 
-    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, parts(item.tensor.value)).judge()
+    def rounding() -> np.ndarray | None:
+        eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else float(np.finfo(np.float64).eps)
+        return sensitivity(witness.inputs, position, witness.budget, eps)
+
+    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, parts(item.tensor.value), rounding).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
     return judgement

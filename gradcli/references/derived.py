@@ -19,7 +19,7 @@ from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
 from gradcli.ops.operation import Elementwise, Operation
 from gradcli.references import derivatives, holomorphic
 from gradcli.references.pair import Pair
-from gradcli.references.scalar import Scalar, number, result
+from gradcli.references.scalar import Scalar, lift, lowered, number, result
 
 Evaluator = Callable[..., Any]
 
@@ -178,13 +178,23 @@ ARITHMETIC = frozenset({Add, Sub, Rsub, Mul, Div, Neg})
 def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
     """Apply any operation to arrays of Scalars: elementwise ones by their symbolic form, others by their exact form.
 
-    What Scalars do themselves (+ - * /) is their own arithmetic.
+    What Scalars do themselves (+ - * /) is their own arithmetic. Comparisons and the like are made in float64, as the
+    decisions are.
     """
+    if not op.differentiable:
+        return op.forward(*map(lowered, args))
     if type(op) in ARITHMETIC:
         return op.forward(*args)
     if isinstance(op, Elementwise) and type(op).exact is Operation.exact:
         return elementwise(op, args, decision)
-    return op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+    out = op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+    return tuple(map(speaking, out)) if isinstance(out, tuple) else speaking(out)
+
+
+def speaking(out: Any) -> Any:
+    """An object array that holds plain numbers alone (all of a selection were constants) as one of Scalars, so that operations know it."""
+    plain = isinstance(out, np.ndarray) and out.dtype.char == "O" and out.size and all(type(v) in NUMBERS for v in out.flat)
+    return lift(out) if plain else out
 
 
 def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any = None) -> Any:
