@@ -17,18 +17,23 @@ from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, SourceErrors, UsageError
 from gradcli.interpreter.program import Program, Run, prepared
 from gradcli.interpreter.recorder import CheckCall, ClaimCall
+from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
+
+
+LONGEST_NAME = 40
 
 
 class Labels:
     """The names of tensors: what the program bound them to first, else what its variables hold now."""
 
-    def __init__(self, tracer: Tracer, names: dict[str, Any] | None = None) -> None:
+    def __init__(self, tracer: Tracer, names: dict[str, Any] | None = None, source: Source | None = None) -> None:
         self.tracer = tracer
         self.names = {} if names is None else names
+        self.source = source
 
     def __call__(self, tensor: Tensor) -> tuple[str, int | None]:
-        """Name and line of a tensor; a tensor without a name goes by its place."""
+        """Name and line of a tensor; a tensor without a name goes by the text that made it, else by its place."""
         known = self.tracer.labels.get(id(tensor))
         if known is not None:
             return known[0], known[1]
@@ -36,8 +41,11 @@ class Labels:
             if value is tensor:
                 return name, None
         record = tensor.own_record
-        line = record.span.line if record is not None and record.span is not None else None
-        return (f"line {line}" if line is not None else "output"), line
+        span = record.span if record is not None else None
+        if span is None:
+            return "output", None
+        text = self.source.quoted(span) if self.source is not None else ""
+        return text if 0 < len(text) <= LONGEST_NAME else f"line {span.line}", span.line
 
 
 @dataclass
@@ -178,7 +186,7 @@ def choose(run: Run, collector: Collector, options: CheckOptions) -> list[Target
     """The targets in order of precedence (`interfaces.md` of the manual: command line, check and claim, passes, the last output)."""
     tracer = run.tracer
     assert tracer is not None
-    label = Labels(tracer, run.scope)
+    label = Labels(tracer, run.scope, run.tree.source)
     asked = {name for name in ("output", "wrt", "grad_outputs", "order") if getattr(options, name)}
     if asked and not (collector.targets and asked <= options.configured):
         return from_options(run, options, label, collector.rng)

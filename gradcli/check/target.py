@@ -13,7 +13,8 @@ from gradcli.check.result import Note
 from gradcli.engine.backward import grad
 from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.tensor import Tensor
-from gradcli.engine.trace import PassRecord, Record
+from gradcli.engine.trace import PassEntry, PassRecord, Record
+from gradcli.errors import AutogradError
 from gradcli.references.path import reachable
 
 JACOBIAN_ROWS = 256
@@ -177,17 +178,35 @@ def from_pass(record: PassRecord, label: Any) -> Target | None:
         return None
     line = record.span.line if record.span else None
     terms = pass_terms(record)
-    inputs = []
+    inputs, notes = [], []
     for entry in record.entries:
         name, at = label(entry.tensor)
         own = [*terms, *(t for earlier in entry.earlier for t in pass_terms(earlier))]
         t = entry.tensor
-        inputs.append(Input(name, at, t.shape, t.dtype, t, np.asarray(entry.total), own, entry.constant))
+        given = np.asarray(entry.total)
+        if any(p.hooked for p in (record, *entry.earlier)):
+            given = without_hooks([record, *entry.earlier], entry)
+            notes.append(Note("hook", f"{name}: a hook took part in its gradient, which is judged without the hook's change", line))
+        inputs.append(Input(name, at, t.shape, t.dtype, t, given, own, entry.constant))
     tensor, _, value, weight = record.outputs[0]
     name = label(tensor)[0]
     plain = np.ndim(value) == 0 and weight == 1
-    given = None if plain else np.asarray(weight)
-    return Target(name, line, np.asarray(value), given, 1, inputs, [(o[0], np.asarray(o[3])) for o in record.outputs])
+    weights = None if plain else np.asarray(weight)
+    roots = [(o[0], np.asarray(o[3])) for o in record.outputs]
+    return Target(name, line, np.asarray(value), weights, 1, inputs, roots, notes)
+
+
+def without_hooks(passes: Sequence[PassRecord], entry: PassEntry) -> np.ndarray:
+    """What the passes give to an input when no hook is called; as it was where the graph can no longer be walked."""
+    total = np.zeros(entry.tensor.shape, entry.tensor.dtype) if entry.constant is None else np.asarray(entry.constant)
+    for record in passes:
+        outputs, weights = [o[0] for o in record.outputs], [Tensor(np.asarray(o[3])) for o in record.outputs]
+        try:
+            (g,) = grad(outputs, [entry.tensor], weights, retain_graph=True, allow_unused=True, own=True)
+        except AutogradError:
+            return np.asarray(entry.total)
+        total = total if g is None else total + numeric(g)
+    return total
 
 
 def pass_terms(record: PassRecord) -> list[Term]:

@@ -37,6 +37,9 @@ def file_lines(file: FileResult, view: View, full: bool) -> Iterator[Line]:
         yield from target_lines(target, file, view, full=full or target.status != "pass")
     yield from remarks.function_lines(file, view)
     yield from remarks.assert_lines(file, view)
+    if file.outcome == "unchecked" and not file.targets:
+        yield plain("  nothing to check: nothing was computed from a tensor that requires grad")
+        yield plain("  hint: create a leaf with requires_grad=True, e.g. x = tensor(2., requires_grad=True)")
 
 
 def headline(file: FileResult) -> Line:

@@ -58,7 +58,10 @@ class Source:
 
     def segment(self, node: ast.AST) -> str:
         """The text of a node, on one line."""
-        span = self.span(node)
+        return self.quoted(self.span(node))
+
+    def quoted(self, span: Span) -> str:
+        """The text of a span, on one line."""
         if span.line == span.end_line:
             return self.line(span.line)[span.column - 1 : span.end_column - 1]
         first = self.line(span.line)[span.column - 1 :]

@@ -193,3 +193,16 @@ def test_two_runs_are_equal(check) -> None:
 def test_values_of_leaves_can_be_set(check) -> None:
     found = check(X + "y = (x * x).sum()", set=(("x", "[5.0, 7.0]"),))
     assert gradient(found).tolist() == [10.0, 14.0]
+
+
+def test_a_hook_that_changes_the_gradient_is_noted_and_judged_without_its_change(check) -> None:
+    lines = ["x = tensor([1.0, 2.0], requires_grad=True)", "h = x * 2", "h.register_hook(lambda g: g * 10)"]
+    found = check("\n".join([*lines, "(h * h).sum().backward(retain_graph=True)", "(h * h).sum().backward()"]))
+    assert found.status == "pass"
+    assert [note.kind for target in found.targets for note in target.notes] == ["hook", "hook"]
+    assert found.targets[1].inputs[0].autograd.tolist() == [16.0, 32.0]
+
+
+def test_an_output_without_a_name_goes_by_its_text(check) -> None:
+    found = check("x = tensor(3.0, requires_grad=True)\n(x ** 2).backward()")
+    assert found.targets[0].output == "x ** 2"
