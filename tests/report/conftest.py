@@ -100,7 +100,7 @@ def not_a_number() -> FileResult:
 def broken() -> FileResult:
     source = Source("broken.grad", "x = tensor(1.0)\ny = 2 * sni(x)\n")
     error = ProgramError(
-        "name 'sni' is not defined", Span(2, 9, 2, 12), type="NameError", kind="name", hint="did you mean 'sin'?", code="G302"
+        "name 'sni' is not defined", Span(2, 9, 2, 12), type="NameError", kind="name", hint="did you mean 'sin'?", code="G301"
     )
     return FileResult("broken.grad", "error", True, error=error, source=source)
 
