@@ -237,7 +237,7 @@ def judge_input(
         if item.claimed is not None:
             return None
         again = exact.gradient(number, position)
-        return again if again is None or opinion.symbolic is None else direction.trusted(again, opinion.symbolic.value, item)
+        return None if again is None else direction.trusted(again, opinion, item)
 
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)

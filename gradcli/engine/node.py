@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.stale import stale
 from gradcli.errors import AutogradError, Span
+from gradcli.ops.conjugate import is_complex
 from gradcli.ops.operation import Operation, Plan
 from gradcli.ops.structure import SumTo, To
 from gradcli.ops.where import where
@@ -182,6 +183,13 @@ class OperationNode(Node):
         return "torch::autograd::" if self.op.node in ("CopyBackwards", "CopySlices", "NotImplemented") else ""
 
     @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """As PyTorch: of the arguments that have a rule; a condition, a target or a weight has none."""
+        rules = self.op.rules
+        listed = super().next_functions
+        return listed if self.op.variadic else tuple(pair for pair, rule in zip(listed, rules, strict=True) if rule is not None)
+
+    @property
     def holds(self) -> bool:
         return self.plan.holds
 
@@ -298,6 +306,6 @@ def fit(part: Any, shape: tuple[int, ...] | None, dtype: np.dtype) -> Any:
     if shape is not None and part.shape != shape:
         part = SumTo(shape=shape)(part)
     held = getattr(part, "dtype", None)
-    if held != dtype and held is not None and held.kind != "O":
+    if held != dtype and held is not None and (held.kind != "O" or (dtype.kind == "f" and is_complex(part))):
         part = To(dtype=dtype)(part)
     return part

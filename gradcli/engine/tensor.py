@@ -112,10 +112,7 @@ class Tensor(Operators, Protocol):
 
     @property
     def dtype(self) -> np.dtype:
-        dtype: np.dtype = self.value.dtype
-        if dtype.kind == "O":
-            return COMPLEX128 if of_pairs(self.value) else FLOAT64
-        return dtype
+        return dtype_of(self.value)
 
     @property
     def is_leaf(self) -> bool:
@@ -226,6 +223,15 @@ class Tensor(Operators, Protocol):
 
 FLOAT64 = np.dtype(np.float64)
 COMPLEX128 = np.dtype(np.complex128)
+
+
+def dtype_of(value: Any) -> np.dtype:
+    """The dtype of a value, of high-precision numbers that of the numbers in their place."""
+    dtype: np.dtype = value.dtype
+    if dtype.kind == "O":
+        return COMPLEX128 if of_pairs(value) else FLOAT64
+    return dtype
+
 
 SCALAR: tuple[Form, ...] = (((), FLOAT64),)
 """The form of the usual 0-d result."""
@@ -410,11 +416,11 @@ def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ..
     """The (shape, dtype) each gradient is reduced to, None where every input is like the output."""
     if type(out) is tuple:
         return None
-    shape, dtype = out.shape, out.dtype
+    shape, dtype = out.shape, dtype_of(out)
     elementwise = isinstance(op, Elementwise)
     for k, value in enumerate(values):
-        if mask >> k & 1 and ((elementwise and value.shape != shape) or value.dtype != dtype):
-            return tuple((v.shape if elementwise else None, v.dtype) if mask >> i & 1 else None for i, v in enumerate(values))
+        if mask >> k & 1 and ((elementwise and value.shape != shape) or dtype_of(value) != dtype):
+            return tuple((v.shape if elementwise else None, dtype_of(v)) if mask >> i & 1 else None for i, v in enumerate(values))
     return None
 
 

@@ -59,6 +59,7 @@ class Softplus(Elementwise):
 class Logaddexp(Elementwise):
     """log(e ** x + e ** y), finite where the exponentials overflow."""
 
+    real_only = True
     analytic = False
     keeps_all = True
 
@@ -78,6 +79,7 @@ class Logaddexp(Elementwise):
 class Logaddexp2(Elementwise):
     """log2(2 ** x + 2 ** y), finite where the powers overflow."""
 
+    real_only = True
     analytic = False
     keeps_all = True
 

@@ -52,7 +52,7 @@ class Rot90(Structural):
     dims: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:
-        return np.rot90(x, self.k, (self.dims[0], self.dims[1]))
+        return np.array(np.rot90(x, self.k, (self.dims[0], self.dims[1])))
 
     def vjp_x(self, g: Value) -> Value:
         return Rot90(k=-self.k, dims=self.dims)(g)

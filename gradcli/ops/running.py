@@ -24,6 +24,7 @@ from gradcli.ops.shape import reshape
 class Logcumsumexp(Operation):
     """log(exp(x_1) + ... + exp(x_k)) along `dim`, without overflow."""
 
+    real_only = True
     analytic = False
     dim: int
 

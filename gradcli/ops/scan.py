@@ -28,7 +28,7 @@ class Flip(Structural):
     dims: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:
-        return np.flip(x, self.dims)
+        return np.array(np.flip(x, self.dims))
 
     def vjp_x(self, g: Value) -> Value:
         return self(g)

@@ -6,7 +6,8 @@ unchanged; elementwise operations go through `references.derived`, whose derivat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import mpmath
@@ -107,22 +108,24 @@ class Scalar:
 
     def __add__(self, other: Any) -> Any:
         if not _numeric(other):
-            return NotImplemented
+            return complexly(operator.add, self, other)
         return result(self.value + number(other), (self, ONE), (other, ONE))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         if not _numeric(other):
-            return NotImplemented
+            return complexly(operator.sub, self, other)
         return result(self.value - number(other), (self, ONE), (other, -ONE))
 
     def __rsub__(self, other: Any) -> Any:
-        return result(number(other) - self.value, (self, -ONE)) if _numeric(other) else NotImplemented
+        if not _numeric(other):
+            return complexly(operator.sub, other, self)
+        return result(number(other) - self.value, (self, -ONE))
 
     def __mul__(self, other: Any) -> Any:
         if not _numeric(other):
-            return NotImplemented
+            return complexly(operator.mul, self, other)
         y = number(other)
         return result(self.value * y, (self, y), (other, self.value))
 
@@ -130,12 +133,14 @@ class Scalar:
 
     def __truediv__(self, other: Any) -> Any:
         if not _numeric(other):
-            return NotImplemented
+            return complexly(operator.truediv, self, other)
         y = number(other)
         q = divide(self.value, y)
         return result(q, (self, divide(ONE, y)), (other, -divide(q, y)))
 
     def __rtruediv__(self, other: Any) -> Any:
+        if not _numeric(other):
+            return complexly(operator.truediv, other, self)
         q = divide(number(other), self.value)
         return result(q, (self, -divide(q, self.value)))
 
@@ -191,6 +196,15 @@ class Scalar:
 
     def __hash__(self) -> int:
         return hash(self.value)
+
+
+def complexly(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """The arithmetic of pairs, where one of two numbers is complex."""
+    from gradcli.references.pair import pair
+
+    if not isinstance(x, complex | mpmath.mpc) and not isinstance(y, complex | mpmath.mpc):
+        return NotImplemented
+    return function(pair(x), pair(y))
 
 
 def _numeric(value: Any) -> bool:

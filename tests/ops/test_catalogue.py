@@ -17,7 +17,10 @@ import sympy
 import gradcli.ops.catalogue  # noqa: F401 (loads every family)
 from gradcli.engine import Tensor, grad
 from gradcli.errors import AutogradError
+from gradcli.ops.comparison import BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor
+from gradcli.ops.complement import Complement
 from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.shape import UnsafeView
 from gradcli.references import derived
 from gradcli.references.scalar import lift, number
 
@@ -230,6 +233,27 @@ def test_gradient_can_be_differentiated_again(case: Case) -> None:
     expected = (4 * slopes[1] - slopes[0]) / 3
     tolerance = 2e-6 * (mass(by_leaf, direction.values()) + abs(expected)) + 1e-9 * mass(first, weights)
     assert abs(inner(by_leaf, direction.values()) - expected) <= tolerance
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.op.view], ids=lambda c: c.id)
+def test_only_views_share_memory_with_their_arguments(case: Case) -> None:
+    """Else writing to a result, or a gradient, in place would change what a later backward pass reads."""
+    if isinstance(case.op, Complement | UnsafeView | BitwiseAnd | BitwiseOr | BitwiseXor | BitwiseNot):
+        pytest.skip("part of another operation, or of whole numbers")
+    args = [np.array(a) if isinstance(a, np.ndarray) else a for a in case.args]
+    out = case.op.forward(*args)
+    for result in out if isinstance(out, tuple) else (out,):
+        assert not any(isinstance(a, np.ndarray) and np.shares_memory(result, a) for a in args)
+
+
+@every_case
+def test_gradients_share_no_memory_with_what_is_kept(case: Case) -> None:
+    inputs = case.tensors()
+    outputs = outputs_of(case.op(*inputs))
+    kept = [t.value for t in (*inputs, *outputs) if isinstance(t, Tensor)]
+    cotangents = [Tensor(np.ones(o.shape, o.dtype)[()]) for o in outputs]
+    for part in grad(outputs, [inputs[i] for i in case.moving], cotangents, materialize_grads=True):
+        assert not any(np.shares_memory(part.value, value) for value in kept)
 
 
 @every_case
