@@ -10,6 +10,7 @@ EXAMPLES = {
         ("gradcli check nets --report junit=gradients.xml --report html=gradients.html", "a table, and files for CI and for people"),
         ("gradcli check net.grad --output loss --wrt w --set w=0.5", "another gradient, at another point"),
         ("gradcli check net.grad --fail-on kink,unstable --rtol 1e-9", "stricter here, laxer there"),
+        ("gradcli check nets -j 0 --timeout 60 --memory 1000 --cache", "many files, within limits, unchanged ones from the cache"),
         ("gradcli check net.grad --graph net.svg", "a picture, with the result on each node"),
     ),
     "grad": (
@@ -38,10 +39,18 @@ EXAMPLES = {
         ("gradcli derive net.grad --latex", "for a paper"),
         ("gradcli derive net.grad --code numpy", "a function, run against autograd before it is printed"),
     ),
+    "config": (
+        ("gradcli config", "every option that holds here, and which file says so"),
+        ("gradcli config net.grad --format json", "for one file, for programs"),
+    ),
     "explain": (
         ("gradcli explain G002", "what a code means, and what to do"),
         ("gradcli explain language", "what a file may contain"),
         ("gradcli explain verdicts --format markdown", "the same for a wiki"),
+    ),
+    "config": (
+        ("gradcli config", "what holds here, and where it comes from"),
+        ("gradcli config nets/slow.grad", "what holds for one file"),
     ),
     "schema": (("gradcli schema --out check.schema.json", "for those who read the JSON"),),
 }

@@ -58,12 +58,12 @@ def test_usage(gradcli, arguments, message):
 
 
 def test_a_bug_of_ours(monkeypatch, programs, tmp_path, capsys):
-    import gradcli.check
+    import gradcli.batch.run
 
     def broken(*arguments):
         raise AttributeError("ours")
 
-    monkeypatch.setattr(gradcli.check, "check_file", broken)
+    monkeypatch.setattr(gradcli.batch.run, "check_file", broken)
     monkeypatch.chdir(tmp_path)
     files = programs("good")
     assert cli.status_of(["check", *files]) is ExitStatus.BUG
@@ -75,11 +75,11 @@ def test_a_bug_of_ours(monkeypatch, programs, tmp_path, capsys):
 
 
 def test_interrupt(monkeypatch, programs, tmp_path):
-    import gradcli.check
+    import gradcli.batch.run
 
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gradcli.check, "check_file", interrupted)
+    monkeypatch.setattr(gradcli.batch.run, "check_file", interrupted)
     monkeypatch.chdir(tmp_path)
     assert cli.status_of(["check", *programs("good")]) is ExitStatus.INTERRUPTED
