@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, get_args, get_origin
@@ -92,6 +93,21 @@ def options_given(context: typer.Context) -> frozenset[str]:
     """The parameters that the command line or the environment sets."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return frozenset(name for name, source in sources.items() if source is not None and not source.name.startswith("DEFAULT"))
+
+
+def with_negations(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
+    """The parameters, each flag with a `--no-flag`: the command line can take back what the configuration sets."""
+    return [_negatable(item) if item.name not in (*NEVER, "no_config", "debug") else item for item in parameters]
+
+
+def _negatable(parameter: inspect.Parameter) -> inspect.Parameter:
+    if get_origin(parameter.annotation) is not Annotated or get_args(parameter.annotation)[0] is not bool:
+        return parameter
+    option = copy(get_args(parameter.annotation)[1])
+    name = option.default
+    if "/" not in name:
+        option.default = f"{name}/--no-{name.removeprefix('--')}"
+    return parameter.replace(annotation=Annotated[bool, option])
 
 
 def keys_of(command: Callable[..., Any]) -> list[Key]:

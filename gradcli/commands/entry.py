@@ -53,7 +53,8 @@ def entry(command: Command) -> Command:
     if path is not None:
         parameters = _with_formula(parameters, path)
     parameters += _limit_parameters() if limited else []
-    parameters += configuration.PARAMETERS if configurable else ()
+    if configurable:
+        parameters = [*configuration.with_negations(parameters), *configuration.PARAMETERS]
     parameters.append(_option("debug", False, Debug))
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -39,18 +39,10 @@ EXAMPLES = {
         ("gradcli derive net.grad --latex", "for a paper"),
         ("gradcli derive net.grad --code numpy", "a function, run against autograd before it is printed"),
     ),
-    "config": (
-        ("gradcli config", "every option that holds here, and which file says so"),
-        ("gradcli config net.grad --format json", "for one file, for programs"),
-    ),
     "explain": (
         ("gradcli explain G002", "what a code means, and what to do"),
         ("gradcli explain language", "what a file may contain"),
         ("gradcli explain verdicts --format markdown", "the same for a wiki"),
-    ),
-    "config": (
-        ("gradcli config", "what holds here, and where it comes from"),
-        ("gradcli config nets/slow.grad", "what holds for one file"),
     ),
     "schema": (("gradcli schema --out check.schema.json", "for those who read the JSON"),),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +38,12 @@ def test_the_file_counts_more_than_the_configuration_and_less_than_the_command_l
     project(x_grad=THREE + "check(z)\n", gradcli_toml='output = "w"\n')
     assert outputs(gradcli("check", "x.grad", "--format", "json")) == ["z"]
     assert outputs(gradcli("check", "x.grad", "--format", "json", "--output", "w")) == ["w"]
+
+
+def test_the_command_line_takes_back_a_flag(gradcli, project):
+    project(x_grad=RELU, gradcli_toml="strict = true\n")
+    assert gradcli("check", "x.grad").returncode == 1
+    assert gradcli("check", "x.grad", "--no-strict").returncode == 0
 
 
 ROUGH = "x = tensor(1.0, requires_grad=True)\nout = x * 3\nclaim(out, x, 3.003)\n"
@@ -108,6 +116,15 @@ def test_config_for_programs(gradcli, project):
     assert (found["schema"], found["config"], found["path"]) == ("gradcli.config/1", "gradcli.toml", None)
     assert found["options"]["jobs"] == {"value": 2, "origin": "gradcli.toml:1"}
     assert found["options"]["seed"] == {"value": 0, "origin": "default"}
+
+
+def test_the_configuration_that_the_readme_shows_is_one(gradcli, tmp_path):
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml pyproject\.toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(shown)
+    done = gradcli("config")
+    assert done.stderr == ""
+    assert "# pyproject.toml:" in done.stdout
 
 
 def test_what_config_prints_is_a_configuration(gradcli, project):
