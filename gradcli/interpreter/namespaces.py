@@ -78,8 +78,9 @@ FUNCTIONS_ONLY = (FUNCTIONAL - {"relu", "sigmoid", "tanh", "softmax", "log_softm
 
 INTERNAL = frozenset(
     {
-        "alias", "copy", "embed", "exponential", "index", "max_all", "max_dim", "min_all", "min_dim", "power", "put_along", "recurrence",
-        "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "fill", "zero", "entr", "expit",
+        "alias", "col2im", "copy", "embed", "exponential", "im2col", "index", "linalg_info", "max_all", "max_dim", "min_all", "min_dim",
+        "power", "put_along", "recurrence", "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "fill", "zero", "entr",
+        "expit",
     }
 )  # fmt: skip
 """Operations that rules are written with and that PyTorch does not have under this name."""

@@ -59,6 +59,7 @@ from gradcli.ops import (
     orthogonal,
     overwriting,
     padding,
+    patches,
     picking,
     polar,
     pooling,
@@ -81,6 +82,7 @@ from gradcli.ops import (
     structure,
     trigonometric,
     truth,
+    unraised,
     where,
 )
 from gradcli.ops.operation import Operation
@@ -97,7 +99,7 @@ FAMILIES: tuple[Any, ...] = (
     products, einsum, solve, determinant, cholesky, orthogonal,
     shape, reduction, moments, picking, extreme, indexing, joining, splitting, scan,
     diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running, polar,
-    lookup, overwriting,
+    lookup, overwriting, patches, unraised,
 )  # fmt: skip
 
 ALIASES = {
