@@ -97,7 +97,7 @@ def curvature(inputs: Sequence[Input], direction: Sequence[np.ndarray], budget: 
         for sign in (1, -1):
             moves = [shaped([number(d) * h * sign for d in np.reshape(v, -1)], np.shape(v)) for v in direction]
             sides.append(beside(inputs, moves, budget, pinned))
-        return [np.array(((a - b) / (2 * h)).astype(float)) for a, b in zip(*sides, strict=True)]
+        return [np.asarray((a - b) / (2 * h), dtype=object).astype(float) for a, b in zip(*sides, strict=True)]
 
 
 def base_point(item: Input) -> np.ndarray:

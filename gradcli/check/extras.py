@@ -12,6 +12,7 @@ from gradcli.check.result import InputResult, Sweep, TargetResult
 from gradcli.check.target import Input, Target
 from gradcli.references.difference import Program, scales
 from gradcli.references.estimate import NoAnswer
+from gradcli.references.path import Path
 
 STEPS = 2.0 ** -np.arange(1, 45)
 """Relative steps of a sweep: from half of the point down to where only rounding is left."""
@@ -19,6 +20,9 @@ STEPS = 2.0 ** -np.arange(1, 45)
 MOST_ELEMENTS = 16
 LONGEST = 2000
 """Elements of a gradient, and characters in all, whose formulas are written out."""
+
+MOST_NUMBERS = 40
+"""A program that computes more numbers than this between leaf and output has no formula that is short, and SymPy takes long to see it."""
 
 
 def add_extras(result: TargetResult, target: Target, witness: Witness, options: CheckOptions) -> None:
@@ -36,6 +40,8 @@ def formula(target: Target, item: Input) -> str | None:
     if output is None or target.order != 1 or item.autograd.size > MOST_ELEMENTS or len(item.terms) != 1:
         return None
     if item.constant is not None or output.own_record is None or output.own_record is not item.terms[0].record:
+        return None
+    if sum(np.size(record.value) for record in Path(item.terms[0].record, [item.records(item.terms[0])]).steps) > MOST_NUMBERS:
         return None
     from gradcli.references.closed_form import closed_form
 

@@ -39,6 +39,10 @@ EXAMPLES = {
         ("gradcli derive net.grad --latex", "for a paper"),
         ("gradcli derive net.grad --code numpy", "a function, run against autograd before it is printed"),
     ),
+    "config": (
+        ("gradcli config", "every option that holds here, and which file says so"),
+        ("gradcli config net.grad --format json", "for one file, for programs"),
+    ),
     "explain": (
         ("gradcli explain G002", "what a code means, and what to do"),
         ("gradcli explain language", "what a file may contain"),

@@ -68,7 +68,7 @@ def _property(text: str) -> str:
 def _closing(result: CheckResult) -> str:
     words = {"passed": "passed", "failed": "failed", "errors": "with errors", "unchecked": "unchecked"}
     found = counts(result)
-    return f"{found['files']} files: " + ", ".join(f"{found[key]} {word}" for key, word in words.items())
+    return f"{found['files']} file{'' if found['files'] == 1 else 's'}: " + ", ".join(f"{found[key]} {word}" for key, word in words.items())
 
 
 def summary(result: CheckResult) -> str:
