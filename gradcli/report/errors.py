@@ -90,7 +90,7 @@ def _place(path: str | None, span: Span | None) -> str:
 
 
 def _kind(error: GradcliError, path: str | None) -> str:
-    told = path is None or isinstance(error, UsageError) or type(error) is GradcliError
+    told = path is None or isinstance(error, UsageError) or not hasattr(error, "type")
     return "error: " if told else f"{error_type(error)}: "
 
 

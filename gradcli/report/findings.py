@@ -85,7 +85,7 @@ def _errors(file: FileResult) -> Iterator[Finding]:
 
 
 def _named(error: GradcliError, message: str) -> str:
-    return message if isinstance(error, UsageError) or type(error) is GradcliError else f"{error_type(error)}: {message}"
+    return message if isinstance(error, UsageError) or not hasattr(error, "type") else f"{error_type(error)}: {message}"
 
 
 def _of_input(file: FileResult, target: TargetResult, item: InputResult) -> Finding:
