@@ -20,6 +20,7 @@ from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.graph import numbertext
 from gradcli.graph.build import Builder
 from gradcli.graph.model import GraphNode
+from gradcli.references.pair import holds_complex
 from gradcli.references.path import Path
 
 STEPS = (2.0**-9, 2.0**-10, 2.0**-11)
@@ -73,6 +74,8 @@ def verdict(node: Node, record: Record | None, call: FunctionCall | None, shown:
     alone = of_function(node, call) if isinstance(node, FunctionNode) else of_operation(node, record)
     if isinstance(alone, str):
         return "unchecked", alone
+    if any(holds_complex(r.value) for r in (alone.result, *(r for _, r in alone.operands))):
+        return "unchecked", "complex numbers"
     place = kink(alone)
     if place is not None:
         return "kink", place

@@ -13,6 +13,7 @@ from gradcli.engine.inplace import CopySlices
 from gradcli.engine.node import Node, OperationNode
 from gradcli.engine.trace import Record
 from gradcli.ops.operation import Elementwise, Structural
+from gradcli.references.pair import holds_complex
 
 MANY = 3
 """So many branches of one operation are told one by one."""
@@ -40,12 +41,18 @@ def local_derivatives(node: Node, record: Record | None, names: dict[int, str]) 
         return dict.fromkeys(names, ("", "the part that was written, or the rest"))
     if not isinstance(node, OperationNode):
         return {}
-    if isinstance(node.op, Elementwise) and record is not None and node.op.name not in WHOLE:
+    if isinstance(node.op, Elementwise) and record is not None and node.op.name not in WHOLE and holomorphic(node.op, record):
         try:
             return elementwise(node.op, record, names)
         except NotImplementedError:
             pass
     return {position: ("", in_words(node, position)) for position in names}
+
+
+def holomorphic(op: Elementwise, record: Record) -> bool:
+    """Whether the operation has a derivative in one symbol an argument: of complex numbers many have none (abs, conj)."""
+    values = [item.value if isinstance(item, Record) else item for item in (*record.inputs, record)]
+    return type(op).parts is Elementwise.parts or not any(holds_complex(v) for v in values)
 
 
 def in_words(node: OperationNode, position: int) -> str:
@@ -105,6 +112,8 @@ def constant(sympy: Any, value: Any, name: str) -> Any:
     array = np.asarray(value)
     if array.dtype.kind == "b":
         return bool(array.ravel()[0])
+    if array.dtype.kind == "c":
+        return sympy.Symbol(name)
     if array.size == 1:
         x = float(array.ravel()[0])
         return sympy.Integer(int(x)) if x == int(x) else sympy.Float(repr(x), 6) if np.isfinite(x) else sympy.Symbol(name, real=True)

@@ -120,3 +120,10 @@ def test_a_chain_of_ten_thousand_is_no_matter_of_recursion(trace) -> None:
     done = trace("x = tensor(0.5, requires_grad=True)\nh = x\nfor k in range(10000):\n    h = h * 1.0\nout = h\n")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) < 100
+
+
+def test_complex_numbers(trace) -> None:
+    done = trace("z = tensor([1 + 2j, 3j], requires_grad=True)\nloss = (z.exp() * 2 + z.conj()).abs().sum()\n")
+    assert done.returncode == 0, done.stderr
+    assert "of abs: The absolute value" in done.stdout
+    assert "exp(z)" in done.stdout
