@@ -52,6 +52,7 @@ class Supervisor:
         self.events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]] = queue.SimpleQueue()
         self.seats: dict[WorkerProcess, Seat] = {}
         self.failed_starts = 0
+        self.encoded: tuple[object, Any] = (None, None)
         self.tight = any(task.bounds.tight for task in tasks)
 
     def __enter__(self) -> Supervisor:
@@ -107,7 +108,9 @@ class Supervisor:
         number = self.waiting.pop()
         seat.tasks.append(number)
         task = self.tasks[number]
-        line = {"path": task.path, "source": encode_source(task.source), "options": encode(task.options), "memory": task.bounds.memory}
+        if task.options is not self.encoded[0]:
+            self.encoded = task.options, encode(task.options)
+        line = {"path": task.path, "source": encode_source(task.source), "options": self.encoded[1], "memory": task.bounds.memory}
         seat.worker.send(line)
 
     def _hire(self) -> None:

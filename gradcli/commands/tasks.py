@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradcli.commands import inputs, judging, options
@@ -34,11 +35,15 @@ class Plan:
     jobs: int = 1
     cache: Cache | None = None
 
+    @cached_property
+    def common(self) -> CheckOptions:
+        """The options of a file that no section of the configuration speaks of: one object, for it is sent with each task."""
+        return changed(self.settings, {}, frozenset(self.config.settings()))
+
     def settings_of(self, path: str) -> CheckOptions:
         """The options for one file, its section of the configuration included."""
-        own = self.config.for_file(path)
-        values = {name: setting.value for name, setting in own.items()}
-        return changed(self.settings, values, frozenset({*self.config.settings(), *own}))
+        own = {name: setting.value for name, setting in self.config.for_file(path).items()}
+        return changed(self.common, own, frozenset({*self.config.settings(), *own})) if own else self.common
 
     def task(self, path: str) -> Task:
         """The task for one path. Raises GradcliError where it cannot be read."""
