@@ -1,16 +1,22 @@
-"""What all tests share: golden files, and `gradcli` as a process of its own."""
+"""What all tests share: golden files, and `gradcli` here or as a process of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from unittest import mock
 
 import pytest
+
+from gradcli.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 QUIET_ENVIRONMENT = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS", "PYTHONIOENCODING", "LC_ALL")
@@ -57,7 +63,37 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture
 def gradcli(tmp_path: Path) -> Gradcli:
-    """`gradcli("check", "x.grad", input=..., env={...})` in a folder of its own, in an environment that says nothing."""
+    """`gradcli("check", "x.grad", input=..., env={...})` in a folder of its own, in an environment that says nothing.
+
+    It runs in this process, which has SymPy loaded once for all tests; what a process alone shows is for `gradcli_process`.
+    """
+
+    def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path):
+        words = [*map(str, arguments)]
+        stdin = io.TextIOWrapper(io.BytesIO(input.encode()), encoding="utf-8")
+        changed = mock.patch.dict(os.environ, environment(env or {}), clear=True)
+        patched = mock.patch.multiple(sys, argv=["gradcli", *words], stdin=stdin)
+        with captured("stdout") as out, captured("stderr") as err, contextlib.chdir(cwd), changed, patched, pytest.raises(SystemExit) as stop:
+            main()
+        return subprocess.CompletedProcess(words, stop.value.code, out(), err())
+
+    return run
+
+
+@contextlib.contextmanager
+def captured(name: str) -> Iterator[Callable[[], str]]:
+    """Put a file, as a shell would, in the place of a standard stream; gives a function to read it with."""
+    with tempfile.TemporaryFile() as kept:
+        # gradcli may close its descriptor, or turn it elsewhere: so it gets another one than the one that is read.
+        with open(os.dup(kept.fileno()), "w", encoding="utf-8") as stream, mock.patch.object(sys, name, stream):
+            yield lambda: read.decode("utf-8", "replace")
+        kept.seek(0)
+        read = kept.read()
+
+
+@pytest.fixture
+def gradcli_process(tmp_path: Path) -> Gradcli:
+    """The same as a process of its own."""
 
     def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path):
         text = {"input": input, "encoding": "utf-8", "errors": "replace"}
