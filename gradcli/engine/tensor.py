@@ -17,6 +17,7 @@ from gradcli.engine.protocol import Protocol
 from gradcli.engine.trace import Record, snapshot
 from gradcli.engine.version import Untracked, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
+from gradcli.ops.budget import budget
 from gradcli.ops.conjugate import of_pairs
 from gradcli.ops.operation import Elementwise, Operation, Plan
 from gradcli.ops.promotion import promote
@@ -245,7 +246,7 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     values: list[Any] = []
     edges: list[Edge | None] = []
     recording = state.grad and op.differentiable
-    mask, bit, tensors, plain = 0, 1, 0, not op.view
+    mask, bit, tensors, plain = 0, 1, 0, not op.guarded
     for arg in args:
         edge = None
         if type(arg) is Tensor:
@@ -283,6 +284,10 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
 Tensor.__operation__ = staticmethod(apply)
 
 
+LARGE = 1 << 16
+"""A view of fewer elements than this is never beyond a limit."""
+
+
 def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: int) -> Any:
     """The result of an operation over arrays: dtypes promoted, the limit on elements asked first, PyTorch's message for shapes."""
     if tensors > 1 and isinstance(op, Elementwise):
@@ -291,6 +296,8 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: i
         refuse_complex(op, values)
     if op.view:
         values[0] = args[0].array
+    if op.heavy:
+        budget.work(op.work(*values))
     size = op.size(*values)
     if size:
         state.charge(size)
@@ -300,7 +307,10 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: i
         raise
     except ValueError as error:
         raise broadcast_error(values) or error from error
-    if not size and not op.view:
+    if op.view:
+        if type(out) is np.ndarray and out.size > LARGE:
+            budget.elements(out.size)
+    elif not size:
         state.charge(sum(v.size for v in out) if type(out) is tuple else out.size)
     return out
 

@@ -67,6 +67,17 @@ class Meter:
         if self.steps > self.alarm:
             self.pause()
 
+    def look(self, elements: int) -> None:
+        """An array of so many elements is about to be gone through, or made in parts."""
+        if elements > self.limits.tensor_elements:
+            raise self.reached("tensor_elements")
+
+    def work(self, operations: int) -> None:
+        """So many elementary operations are about to be done by one operation."""
+        if operations > self.limits.work:
+            raise self.reached("work")
+        self.spend(operations >> 14)
+
     # ---- Python's own values
 
     def integer(self, value: int) -> int:

@@ -29,6 +29,7 @@ from gradcli.interpreter.scope import Scope
 from gradcli.interpreter.tensor_table import ENGINE_TABLES
 from gradcli.interpreter.vocabulary import Vocabulary, build_vocabulary
 from gradcli.interpreter.warner import ProgramWarning, Warner
+from gradcli.ops.budget import budget
 from gradcli.syntax.parser import parse, parse_expression
 from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
@@ -193,8 +194,8 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
         state.reset()
         Printing.options = Options()  # an earlier file's set_printoptions is its own
         state.rng, state.tracer, state.keep_graph = np.random.default_rng(seed), tracer, tracer is not None
-    before = (state.charge, state.warn, state.span)
-    state.charge, state.warn = meter.charge, warner.warn
+    before = (state.charge, state.warn, state.span, budget.elements, budget.work)
+    state.charge, state.warn, budget.elements, budget.work = meter.charge, warner.warn, meter.look, meter.work
     add_tables({**ENGINE_TABLES, **container_tables(meter)})
     sys.setrecursionlimit(python_recursion())
     gc.set_threshold(*RARELY)
@@ -206,7 +207,7 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
         clock.stop()
         sys.setrecursionlimit(limit)
         gc.set_threshold(*thresholds)
-        state.charge, state.warn, state.span = before
+        state.charge, state.warn, state.span, budget.elements, budget.work = before
         state.tracer = None if seed is not None else outer
 
 

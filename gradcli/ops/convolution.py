@@ -41,6 +41,10 @@ class Sliding(Structural, abstract=True):
             starts = [o * d for o, d in zip(offset, self.dilation, strict=True)]
             yield offset, tuple(slice(a, a + s * (n - 1) + 1, s) for a, s, n in zip(starts, self.stride, out, strict=True))
 
+    def padded(self, x: Value) -> Sizes:
+        """The spatial sizes of x with zeros around."""
+        return tuple(n + 2 * p for n, p in zip(np.shape(x)[2:], self.padding, strict=True))
+
     def outer(self, x: Value) -> Value:
         """x with zeros around its spatial axes."""
         return np.pad(x, [(0, 0)] * (x.ndim - len(self.padding)) + [(p, p) for p in self.padding]) if any(self.padding) else x
@@ -59,10 +63,10 @@ class Sliding(Structural, abstract=True):
         kernel = weight.shape[2:]
         padded = self.outer(x)
         out = tuple((n - d * (k - 1) - 1) // s + 1 for n, k, d, s in zip(padded.shape[2:], kernel, self.dilation, self.stride, strict=True))
-        parts = [
+        parts = (
             np.matmul(self.weights(weight, offset), self.grouped(padded[(slice(None), slice(None), *place)]))
             for offset, place in self.windows(kernel, out)
-        ]
+        )
         return _added(parts).reshape(x.shape[0], weight.shape[0], *out)
 
     def source(self, g: Value, weight: Value, spatial: Sizes) -> Value:
@@ -94,9 +98,9 @@ class Sliding(Structural, abstract=True):
         yield {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 1), "groups": 2}, (1, 2, 3, 3), (2, 1, 2, 2), (1, 2, 2, 2)
 
 
-def _added(parts: list[Value]) -> Value:
-    out = parts[0]
-    for part in parts[1:]:
+def _added(parts: Iterator[Value]) -> Value:
+    out = next(parts)
+    for part in parts:
         out = out + part
     return out
 
@@ -111,6 +115,14 @@ class Convolution(Sliding):
 
     def forward(self, x: Value, weight: Value, bias: Value = None) -> Value:
         return biased(self.result(x, weight), bias)
+
+    def size(self, *args: Value) -> int:
+        x, weight = args[0].shape, args[1].shape
+        return int(x[0] * max(x[1], weight[0]) * math.prod(self.padded(args[0])))
+
+    def work(self, *args: Value) -> int:
+        places = zip(self.padded(args[0]), self.stride, strict=True)
+        return int(np.shape(args[0])[0] * math.prod(n // s + 1 for n, s in places) * np.size(args[1]))
 
     def vjp_x(self, g: Value, weight: Value, x_shape: Sizes) -> Value:
         return ConvolutionInput(**self.geometry(), spatial=tuple(x_shape[2:]))(g, conj(weight), None)
@@ -136,6 +148,13 @@ class ConvolutionInput(Sliding):
 
     def forward(self, x: Value, weight: Value, bias: Value = None) -> Value:
         return biased(self.source(x, weight, self.spatial), bias)
+
+    def size(self, *args: Value) -> int:
+        spatial = math.prod(n + 2 * p for n, p in zip(self.spatial, self.padding, strict=True))
+        return int(args[0].shape[0] * args[1].shape[1] * self.groups * spatial)
+
+    def work(self, *args: Value) -> int:
+        return int(np.size(args[0]) // max(args[0].shape[1], 1) * np.size(args[1]))
 
     def vjp_x(self, g: Value, weight: Value) -> Value:
         return Convolution(**self.geometry())(g, conj(weight), None)

@@ -33,6 +33,7 @@ class Det(Operation):
     entry (i, j) is the determinant without row i and column j, with alternating sign.
     """
 
+    multiplications = 1
     name = "linalg.det"
     node = "LinalgDetBackward0"
     keeps_all = True
@@ -85,6 +86,7 @@ class LinalgSlogdet(Operation):
     Gradient of the logarithm: g times the inverse, transposed. At a singular matrix (0, -inf) there is none: LinAlgError.
     """
 
+    multiplications = 1
     analytic = False
     name = "linalg.slogdet"
     node = "LinalgSlogdetBackward0"

@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim, raw
 from gradcli.ops.bounds import clamp_min
+from gradcli.ops.budget import budget
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, broadcast_lead
@@ -128,6 +129,7 @@ def pdist(x: Any, p: float = 2.0) -> Any:
     """The p-norm distance of every two rows i < j of x. (n, d) -> (n * (n - 1) / 2)."""
     if x.ndim != 2:
         raise ShapeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+    budget.elements(x.shape[0] ** 2 * max(x.shape[1], 1))
     rows, columns = np.triu_indices(x.shape[0], 1)
     return vector_norm(getitem(x, rows) - getitem(x, columns), p, -1)
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gradcli.errors import ArgumentError, ShapeError
 from gradcli.ops.axes import integer, raw
+from gradcli.ops.budget import budget
 from gradcli.ops.diagonal import diagonal
 from gradcli.ops.matmul import bmm, mm
 from gradcli.ops.reduction import sum as total
@@ -200,6 +201,7 @@ def pair(a: Any, b: Any, summed: list[int]) -> Any:
     """The product of two operands, summed over the axes `summed`, which stay with length 1: one batched matrix product."""
     if not summed:
         return a * b
+    budget.elements(math.prod(max(p, q) for d, (p, q) in enumerate(zip(a.shape, b.shape, strict=True)) if d not in summed))
     both: list[int] = []
     only_a: list[int] = []
     rest: list[int] = []

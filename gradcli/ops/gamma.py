@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import AutogradError, ShapeError
+from gradcli.errors import AutogradError, MissingRuleError, ShapeError
 from gradcli.ops.arithmetic import log, real_number
 from gradcli.ops.exponential import exp
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
@@ -185,6 +185,9 @@ class Mvlgamma(Elementwise):
     p: int
     domain = (2.0, 5.0)
 
+    def work(self, *args: Value) -> int:
+        return self.p * (1000 + 10 * int(np.size(args[0])))
+
     def shifts(self) -> list[float]:
         return [j / 2 for j in range(self.p)]
 
@@ -344,12 +347,18 @@ digamma: Operation = Digamma()
 zeta: Operation = Zeta()
 
 
+HIGHEST = 169
+"""The highest derivative of digamma that has a finite derivative itself: 170! is the largest finite factorial."""
+
+
 def polygamma(x: Value, n: Any) -> Value:
     """The n-th derivative of digamma, n >= 0: `polygamma(n, x)` as a function, `x.polygamma(n)` as a method."""
     if real_number(x):
         x, n = n, x
     if n < 0:
         raise ShapeError("polygamma(n, x) does not support negative n.")
+    if n > HIGHEST:
+        raise MissingRuleError(f"polygamma(n, x): n = {n} is beyond {HIGHEST}: factorials above 170! are infinite")
     return Polygamma(n=n)(x) if n else digamma(x)
 
 

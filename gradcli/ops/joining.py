@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -175,6 +176,10 @@ class BlockDiag(Structural):
         for t, (i, j) in zip(tensors, corners([t.shape for t in tensors]), strict=False):
             out[..., i : i + t.shape[-2], j : j + t.shape[-1]] = t
         return out
+
+    def size(self, *args: Value) -> int:
+        shapes = [(1, 1, *np.shape(t))[-2:] for t in args]
+        return int(math.prod(np.shape(args[0])[:-2]) * sum(n for n, _ in shapes) * sum(m for _, m in shapes))
 
     def vjp_item(self, index: int, g: Value, shapes: tuple[tuple[int, ...], ...]) -> Value:
         wide = [(1,) * (2 - len(s)) + tuple(s) for s in shapes]

@@ -26,6 +26,7 @@ class LinalgLuFactorEx(Operation):
     Source: F. de Hoog, R. Anderssen, M. Lukas, Differentiation of matrix functionals using triangular factorization, 2011.
     """
 
+    multiplications = 1
     name = "lu_compact"
 
     def decide(self, x: Value) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
+from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.shape import Squeeze, Transpose, UnsafeView, reshape, unsqueeze
@@ -29,7 +30,7 @@ def adjoint(x: Value) -> Value:
 
 def same_dtype(x: Value, y: Value, text: Callable[[Any, Any], str] | None = None) -> None:
     """Products don't promote: both sides must have one dtype (RuntimeError)."""
-    a, b = np.asarray(x).dtype, np.asarray(y).dtype
+    a, b = np.asarray(raw(x)).dtype, np.asarray(raw(y)).dtype
     if a == b or "O" in (a.kind, b.kind):
         return
     if text is not None:
@@ -66,6 +67,9 @@ class Mm(Product):
     def size(self, *args: Value) -> int:
         x, y = args
         return int(np.shape(x)[0] * np.shape(y)[-1]) if np.ndim(x) and np.ndim(y) else 0
+
+    def work(self, *args: Value) -> int:
+        return self.size(*args) * int(np.shape(args[0])[-1])
 
     def vjp_x(self, g: Value, mat2: Value) -> Value:
         return mm(g, adjoint(mat2))
@@ -181,6 +185,9 @@ class Bmm(Product):
     def size(self, *args: Value) -> int:
         x, y = args
         return int(np.prod(np.shape(x)[:2])) * int(np.shape(y)[-1]) if np.ndim(x) == 3 and np.ndim(y) else 0
+
+    def work(self, *args: Value) -> int:
+        return self.size(*args) * int(np.shape(args[0])[-1])
 
     def vjp_x(self, g: Value, mat2: Value) -> Value:
         return bmm(g, adjoint(mat2))

@@ -13,6 +13,7 @@ from gradcli.ops import elimination
 from gradcli.ops.arithmetic import power
 from gradcli.ops.axes import integer
 from gradcli.ops.bounds import clamp
+from gradcli.ops.budget import budget
 from gradcli.ops.cholesky import identity_like
 from gradcli.ops.conjugate import conj
 from gradcli.ops.diagonal import diagonal
@@ -42,6 +43,7 @@ class LinalgMatrixExp(Operation):
     matrix functions and applications, 1996.
     """
 
+    multiplications = 12
     name = "linalg.matrix_exp"
 
     def forward(self, x: Value) -> Value:
@@ -76,6 +78,7 @@ def matrix_power(x: Any, n: int) -> Any:
     """x multiplied n times with itself; for negative n its inverse."""
     need_square("linalg.matrix_power", x)
     n = integer(n, "n")
+    budget.work(2 * n.bit_length() * x.shape[-1] * math.prod(x.shape))
     if n == 0:
         return identity_like(x) + x * 0.0
     times = mm if x.ndim == 2 else matmul
@@ -121,6 +124,7 @@ def linalg_vander(x: Any, *, N: int | None = None) -> Any:
     count = x.shape[-1] if N is None else integer(N, "N")
     if count <= 1:
         raise ShapeError("N must be greater than 1.")
+    budget.elements(count * math.prod(x.shape))
     return stack([power(x, float(k)) if k else x * 0.0 + 1.0 for k in range(count)], -1)
 
 
@@ -129,6 +133,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if x.ndim != 1:
         raise ShapeError("x must be a one-dimensional tensor.")
     count = x.shape[0] if N is None else integer(N, "N")
+    budget.elements(count * x.shape[0])
     order = range(count) if increasing else range(count - 1, -1, -1)
     return stack([power(x, float(k)) if k else x * 0.0 + 1.0 for k in order], -1)
 

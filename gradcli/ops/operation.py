@@ -106,6 +106,12 @@ class Operation:
     """More than 1: `forward` returns a tuple."""
     keeps_all: ClassVar[bool] = False
     """Keep whatever any rule names as soon as one input asks, as PyTorch does for some operations."""
+    multiplications: ClassVar[int] = 0
+    """Of an operation on matrices: how many it takes for each m * n * min(m, n)."""
+    heavy: ClassVar[bool] = False
+    """It has `work` to announce."""
+    guarded: ClassVar[bool] = False
+    """Numbers alone can make it large, or it is a view: it is never applied without a look at the limits."""
     view: ClassVar[bool] = False
     """The result shares the memory of the first argument."""
     differentiable: ClassVar[bool] = True
@@ -132,6 +138,8 @@ class Operation:
             cls.name = snake_case(cls.__name__)
         if "node" not in cls.__dict__ and not isinstance(getattr(cls, "node", ""), property):
             cls.node = cls.__name__ + "Backward0"
+        cls.heavy = bool(cls.multiplications) or cls.work is not Operation.work
+        cls.guarded = cls.view or cls.heavy or cls.size.__qualname__ not in ("Operation.size", "Elementwise.size")
         cls.decides = cls.decide is not Operation.decide
         body = cls.branch if cls.decides else cls.forward
         names = parameter_names(body)[1:]
@@ -220,7 +228,12 @@ class Operation:
 
     def size(self, *args: Value) -> int:
         """The number of elements of a result larger than its arguments, so that a limit can refuse it before it exists; else 0."""
-        return 0
+        return sum(map(np.size, args)) if self.variadic else 0
+
+    def work(self, *args: Value) -> int:
+        """How many elementary operations it takes, when that is out of proportion to its arguments and its result."""
+        *lead, m, n = (1, 1, *np.shape(args[0]))
+        return int(self.multiplications * math.prod(lead) * m * n * min(m, n))
 
     def part(self, k: int) -> Operation:
         """For a view with several results: the view that gives the k-th alone."""

@@ -45,6 +45,7 @@ class LinalgQr(Operation):
     higher-order derivatives of the QR decomposition, 2012.
     """
 
+    multiplications = 3
     analytic = False
     name = "linalg.qr"
     outputs = 2
@@ -119,6 +120,7 @@ class LinalgEigh(Operation):
     PyTorch). Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
     """
 
+    multiplications = 6
     analytic = False
     name = "linalg.eigh"
     no_exact = "eigenvalues have no elimination form"
@@ -163,6 +165,7 @@ class LinalgSvd(Operation):
     Source: J. Townsend, Differentiating the singular value decomposition, 2016.
     """
 
+    multiplications = 12
     analytic = False
     name = "linalg.svd"
     no_exact = "singular values have no elimination form"

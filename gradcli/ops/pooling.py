@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
+from gradcli.ops.budget import budget
 from gradcli.ops.convolution import sizes_of
 from gradcli.ops.extreme import PutAlong
 from gradcli.ops.matmul import Examples
@@ -42,6 +43,9 @@ class AxisMap(Structural):
         x = args[0]
         count = len(self.matrices)
         return math.prod(np.shape(x)[: np.ndim(x) - count]) * math.prod(len(m) for m in self.matrices)
+
+    def work(self, *args: Value) -> int:
+        return self.size(*args) * int(sum(m.shape[1] for m in self.matrices))
 
     def vjp_x(self, g: Value) -> Value:
         return AxisMap(matrices=tuple(m.T for m in self.matrices), label=self.label)(g)
@@ -85,6 +89,10 @@ class MaxPool(Operation):
             where[..., k] = flat[grid].reshape(-1)[np.argmax(inside, axis=-1)]
         return where
 
+    def work(self, *args: Value) -> int:
+        lead = math.prod(np.shape(args[0])[: np.ndim(args[0]) - len(self.windows)])
+        return math.prod(len(w) for w in self.windows) * (20_000 + 10 * lead * math.prod(len(w[0]) for w in self.windows if w))
+
     def branch(self, x: Value, decision: Any = None) -> Value:
         lead = x.shape[: x.ndim - len(self.windows)]
         index = np.asarray(decision)
@@ -122,6 +130,8 @@ def places(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_m
     if span < 0:
         raise ShapeError(f"Given input size: ({n}). Calculated output size: ({span // stride + 1}). Output size is too small")
     count = (span + stride - 1) // stride + 1 if ceil_mode else span // stride + 1
+    budget.elements(count)
+    budget.elements(count * kernel)
     if ceil_mode and (count - 1) * stride >= n + padding:
         count -= 1
     return [range(k * stride - padding, k * stride - padding + reach, dilation) for k in range(count)]
@@ -135,6 +145,7 @@ def check_padding(kernel: Sizes, padding: Sizes) -> None:
 
 def mean_matrix(windows: list[range], n: int, padding: int, include_pad: bool, divide: bool) -> Value:
     """The means over the windows of one axis, as a matrix."""
+    budget.elements(len(windows) * n)
     matrix = np.zeros((len(windows), n))
     for row, window in zip(matrix, windows, strict=True):
         inside = [k for k in window if 0 <= k < n]
@@ -238,6 +249,7 @@ def max_pool2d(
 
 def shares(n: int, out: int) -> list[range]:
     """The windows of adaptive pooling: output k reads from floor(k * n / out) to ceil((k + 1) * n / out)."""
+    budget.elements(out)
     return [range(k * n // out, -(-(k + 1) * n // out)) for k in range(out)]
 
 

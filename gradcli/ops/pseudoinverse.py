@@ -26,6 +26,7 @@ class LinalgPinv(Operation):
     pseudo-inverses and nonlinear least squares problems whose variables separate, 1973.
     """
 
+    multiplications = 14
     analytic = False
     name = "linalg.pinv"
     rtol: float | None = None
@@ -63,6 +64,7 @@ class MatrixRank(Operation):
     The bound is the larger of `atol` and `rtol` times the largest singular value (default max(m, n) * eps).
     """
 
+    multiplications = 6
     name = "linalg.matrix_rank"
     differentiable = False
     atol: float = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import one_dim, raw
+from gradcli.ops.budget import budget
 from gradcli.ops.combining import lerp
 from gradcli.ops.extreme import TakeAlong
 from gradcli.ops.joining import Stack
@@ -42,6 +43,10 @@ def one_quantile(ordered: Any, q: float, axis: int, interpolation: str, count: A
     return lerp(first, take(ordered, np.broadcast_to(high, shape)), np.array(np.broadcast_to(weight, shape), ordered.dtype))
 
 
+POINT = 1_000_000
+"""What one point costs, in elementary operations: each is a handful of operations of its own."""
+
+
 def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
     """The quantiles q (a number, or a vector that becomes the first axis) of all elements or along an axis."""
     if x.dtype.kind not in "fO":
@@ -64,6 +69,7 @@ def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation:
     count = np.add.reduce(~missing, axis=axis, keepdims=True, dtype=np.int64) if skip_nan else values.shape[axis]
     ordered = Sort(dim=axis)(flat)[0]
     spoilt = missing.any(axis, keepdims=True) & (not skip_nan)
+    budget.work(points.size * POINT)
     results = [one_quantile(ordered, float(p), axis, interpolation, count, spoilt) for p in points.reshape(-1)]
     if not keepdim:
         results = [Squeeze(dim=(axis,), form=4)(r) for r in results]

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import ShapeError
+from gradcli.errors import MissingRuleError, ShapeError
 from gradcli.ops.axes import integer, many_dims, one_dim, raw, sizes
+from gradcli.ops.budget import budget
 from gradcli.ops.joining import sequence, stack
 from gradcli.ops.masking import MaskedSelect
 from gradcli.ops.operation import Operation, Structural, Value, View
@@ -225,6 +226,7 @@ def repeat_interleave(x: Any, repeats: Any, dim: Any = None) -> Any:
         raise ShapeError("repeats must have the same size as input along dim")
     if counts.min() < 0:
         raise ShapeError("repeats can not be negative")
+    budget.elements(sum(counts.tolist()) * (math.prod(x.shape) // max(counts.size, 1)))
     return IndexSelect(dim=axis)(x, np.repeat(np.arange(counts.size), counts))
 
 
@@ -287,7 +289,12 @@ def cartesian_prod(*tensors: Any) -> Any:
         raise ShapeError("Expect a 1D vector")
     if len(tensors) == 1:
         return tensors[0]
+    budget.elements(math.prod(x.shape[0] for x in tensors) * len(tensors))
     return stack([UnsafeView(shape=(math.prod(g.shape),))(Clone()(g)) for g in meshgrid(*tensors)], 1)
+
+
+MOST_AXES = 32
+"""Axes that numpy's arrays can have, of those that a grid of combinations takes."""
 
 
 def combinations(x: Any, r: int = 2, with_replacement: bool = False) -> Any:
@@ -298,6 +305,9 @@ def combinations(x: Any, r: int = 2, with_replacement: bool = False) -> Any:
         raise ShapeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return x[:0]
+    budget.elements(x.shape[0] ** min(r, 10) * r)
+    if r > MOST_AXES:
+        raise MissingRuleError(f"combinations(): r must be at most {MOST_AXES}", hint="write the combinations that you mean")
     places = np.indices((x.shape[0],) * r)
     later = np.greater_equal if with_replacement else np.greater
     mask = np.all([later(b, a) for a, b in itertools.pairwise(places)], axis=0) if r > 1 else np.ones(x.shape, dtype=bool)

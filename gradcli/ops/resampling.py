@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DataError, MissingRuleError, ShapeError
+from gradcli.ops.budget import budget
 from gradcli.ops.pooling import AxisMap, mean_matrix, shares
 from gradcli.ops.shape import permute, reshape
 
@@ -92,6 +93,8 @@ def interpolate(
         sizes = [int(n) for n in size] if isinstance(size, (tuple, list)) else [int(size)] * axes
     if len(sizes) != axes:
         raise DataError(f"Input and output must have the same number of spatial dimensions, but got {axes} and {len(sizes)}")
+    for n, out in zip(x.shape[2:], sizes, strict=True):
+        budget.elements(n * out)
     matrices = tuple(matrix_of(mode, n, out, f, bool(align_corners)) for n, out, f in zip(x.shape[2:], sizes, factors, strict=True))
     return AxisMap(matrices=matrices, label=NODES[mode, axes])(x)
 

@@ -275,9 +275,13 @@ absolute: Operation = Abs()
 sgn: Operation = Sgn()
 
 
+MOST_DECIMALS = 400
+"""More make no difference: ten to this power is infinite already."""
+
+
 def round_(x: Value, decimals: int = 0) -> Value:
     """x rounded to `decimals` decimals, halves to even."""
-    return Round(decimals=decimals)(x)
+    return Round(decimals=max(-MOST_DECIMALS, min(decimals, MOST_DECIMALS)))(x)
 
 
 OPERATIONS = (Sign, Signbit, Isposinf, Isneginf, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, Heaviside, Copysign, NanToNum)

@@ -28,6 +28,7 @@ def singular_at(x: Value) -> tuple[int, int]:
 class Inverse(Operation):
     """The inverse: x @ out = 1. (..., n, n) -> (..., n, n). Gradient: -out.T @ g @ out.T. LinAlgError for a singular matrix."""
 
+    multiplications = 2
     name = "linalg.inv"
     node = "LinalgInvExBackward0"
 
@@ -64,6 +65,7 @@ class LinalgSolveEx(Operation):
     Gradients: for y, x.T \\ g; for x, minus that times out.T. LinAlgError for a singular matrix.
     """
 
+    multiplications = 1
     name = "linalg.solve"
     left: bool = True
     vector: bool = False
@@ -123,6 +125,7 @@ class LinalgSolveTriangular(Operation):
     (..., n, n), (..., n, k) -> (..., n, k). `unitriangular` takes the diagonal as ones. A zero on the diagonal gives inf.
     """
 
+    multiplications = 1
     name = "linalg.solve_triangular"
     upper: bool
     left: bool = True

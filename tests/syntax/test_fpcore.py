@@ -87,7 +87,8 @@ def test_names_that_python_or_the_vocabulary_have_are_names():
 
 
 def test_a_core_is_called_by_its_name_property_then_by_its_symbol_then_by_its_number():
-    text = '(FPCore a (x) :name "long name" x)\n(FPCore b (x) x)\n(FPCore (x) x)\n(FPCore (x) :name "b" x)\n(FPCore (x) :name "sin" (sin x))'
+    text = '(FPCore a (x) :name "long name" x)\n(FPCore b (x) x)\n(FPCore (x) x)\n(FPCore (x) :name "b" x)\n'
+    text += '(FPCore (x) :name "sin" (sin x))'
     names = [tree.task.output for tree in core_trees(Source("f.fpcore", text), 500)]
     assert names == ["long name", "b", "core 3", "b (4)", "sin"]
 
