@@ -20,7 +20,6 @@ from gradcli.interpreter.recorder import CheckCall, ClaimCall
 from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
 
-
 LONGEST_NAME = 40
 
 

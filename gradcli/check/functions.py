@@ -13,6 +13,7 @@ import numpy as np
 from gradcli.check.direction import split_input, split_term, united
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
+from gradcli.check.projection import Projection
 from gradcli.check.result import FunctionResult
 from gradcli.check.subgradient import Neighbours
 from gradcli.check.target import Input, Term
@@ -23,7 +24,7 @@ from gradcli.engine.node import Node, placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.errors import GradcliError
-from gradcli.references.difference import as_float
+from gradcli.references.difference import as_float, scales
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.path import reachable
 from gradcli.references.scalar import DIGITS, lift, lowered
@@ -93,7 +94,7 @@ class Alone:
         self.gather(given)
         witness = Witness(self.inputs, self.budget)
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
-        expected = [expectation(o) for o in opinions]
+        expected = [truth(o, item) for o, item in zip(opinions, self.inputs, strict=True)]
         triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
         suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.dtype)]
         if suspects:
@@ -218,6 +219,16 @@ def expectation(opinion: Opinion) -> np.ndarray | None:
     if symbolic is None:
         return slope
     return symbolic if slope is None else np.where(np.isfinite(symbolic), symbolic, slope)
+
+
+def truth(opinion: Opinion, item: Input) -> np.ndarray | None:
+    """`expectation`; for an input too large to go by element, its gradient with those elements put right that bisection finds wrong."""
+    found = expectation(opinion)
+    if found is not None or opinion.project is None:
+        return found
+    projection = Projection(item.autograd, scales(np.asarray(item.point, dtype=float)), opinion.project)
+    projection.run()
+    return projection.given
 
 
 def differs(

@@ -51,6 +51,11 @@ class Input:
     fixed: list[Record] | None = None
     """The records that it stands for, where they are not those of the tensor."""
 
+    @property
+    def point(self) -> np.ndarray:
+        """Where the gradient is taken: the value of the record, or of the tensor, that it stands for."""
+        return np.asarray(self.fixed[-1].value if self.fixed else self.tensor.value)
+
     def records(self, term: Term) -> list[Record]:
         """Where this tensor enters the term: all the values that a leaf had, or the record of an inner tensor."""
         if term.record is None:
@@ -192,7 +197,7 @@ def from_pass(record: PassRecord, label: Any) -> Target | None:
     name = label(tensor)[0]
     plain = np.ndim(value) == 0 and weight == 1
     weights = None if plain else np.asarray(weight)
-    roots = [(o[0], np.asarray(o[3])) for o in record.outputs]
+    roots: list[tuple[Tensor, np.ndarray | None]] = [(o[0], np.asarray(o[3])) for o in record.outputs]
     return Target(name, line, np.asarray(value), weights, 1, inputs, roots, notes)
 
 

@@ -22,12 +22,18 @@ MOST = 24
 """Elements that are asked about at once: each costs two evaluations at high precision."""
 
 
+LARGEST = 100_000
+"""Scalar operations of a program that is still evaluated at high precision, element by element."""
+
+
 def arbitrate(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> np.ndarray:
     """The derivative of the path's output by some (flat) elements of its one input; NaN where there is no answer.
 
     With weights the elements count the input's; without, the Jacobian's (output elements first).
     """
     answers = np.full(len(elements), np.nan)
+    if path.scalars > LARGEST:
+        return answers
     width = parts(path.inputs[0][0].value).size
     with mpmath.workdps(DIGITS):
         for k, element in enumerate(elements[:MOST].tolist()):

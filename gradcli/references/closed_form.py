@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,6 +61,11 @@ def closed_form(
     """
     if output.own_record is None:
         raise NoAnswer("the output does not depend on a leaf in a way that can be followed")
+    # Before any formula is made: those of thousands of elements take SymPy minutes.
+    rows = 1 if weights is not None else math.prod(output.shape)
+    count = rows * sum(math.prod(leaves[name].shape) ** order for name in leaves if name in wrt)
+    if count > MOST:
+        raise NoAnswer(f"{count} derivatives, and {MOST} are the most that are written out: choose with --output, --wrt or --grad-outputs")
     records = records_of(output.own_record, leaves)
     symbols = [Leaf(name, symbols_of(name, leaf.shape), np.asarray(leaf.value, dtype=float)) for name, leaf in leaves.items()]
     path = Path(output.own_record, [records[name] for name in leaves])
@@ -72,9 +78,6 @@ def closed_form(
         weighted = [expression(float(w)) * t for w, t in zip(weights.flat, terms.flat, strict=True)]
         terms = np.asarray(sympy.Add(*weighted), dtype=object)
     chosen = [leaf for leaf in symbols if leaf.name in wrt]
-    count = terms.size * sum(leaf.symbols.size**order for leaf in chosen)
-    if count > MOST:
-        raise NoAnswer(f"{count} derivatives, and {MOST} are the most that are written out: choose with --output, --wrt or --grad-outputs")
     return ClosedForm(symbols, chosen, terms, {leaf.name: derivative(terms, leaf, order) for leaf in chosen}, list(branches))
 
 

@@ -17,6 +17,12 @@ STEP = 1e-30
 """Relative size of the imaginary step: nothing is subtracted, so it can be as small as it likes."""
 
 
+JITTER = 8.0
+"""How many roundings away the derivative is asked for again."""
+SHAKE = 4.0
+"""How much of what it then differs by counts as error."""
+
+
 def analytic(program: Program) -> bool:
     """Whether every operation of the path can be fed complex numbers, where the program itself has none."""
     path = program.path
@@ -34,7 +40,23 @@ def complex_step(program: Program, elements: np.ndarray) -> tuple[np.ndarray, np
 
 
 def along(program: Program, deltas: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The derivative along each row of `deltas` (rows, input size), which have the imaginary lengths `size`."""
+    """The derivative along each row of `deltas` (rows, input size), which have the imaginary lengths `size`, and its error bar.
+
+    Nothing is subtracted here, but the function may cancel inside: it is asked again a few roundings away, and what the
+    two answers differ by is part of the bar.
+    """
+    point = program.point.reshape(-1)
+    signs = np.where(np.arange(point.size) % 2, 1.0, -1.0)
+    found = slopes_along(program, np.concatenate([deltas, deltas + JITTER * EPS * signs * point]), np.concatenate([size, size]))
+    if found is None:
+        return None
+    value, rounding = found
+    count = len(deltas)
+    return value[:count], rounding[:count] + SHAKE * np.abs(value[count:] - value[:count])
+
+
+def slopes_along(program: Program, deltas: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """`along` at one point: the derivatives, and the rounding of the last sum."""
     parts = []
     try:
         for rows in chunks(program, len(deltas)):

@@ -80,7 +80,7 @@ def step(record: Record, args: list[Any]) -> Any:
     op = record.op
     assert op is not None
     lead = [type(a) is Record and type(v) is np.ndarray and v.ndim > a.value.ndim for a, v in zip(record.inputs, args)]
-    return op.batch(args, lead, record.decision)
+    return op.batch(args, lead, record.decision) if any(lead) else op.replay(args, record.decision)
 
 
 def scales(point: np.ndarray) -> np.ndarray:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradcli.engine.trace import Record
+from gradcli.ops.operation import Elementwise
 
 Apply = Callable[[Record, list[Any]], Any]
 """Computes the result (or results) of a record's operation from its arguments."""
@@ -26,6 +30,11 @@ class Path:
         self.steps = downstream(reachable(output, free), free)
         self.moves = {id(r) for r in self.steps} | free
         self.last = {id(arg): step.index for step in self.steps for arg in step.inputs if isinstance(arg, Record)}
+
+    @property
+    def scalars(self) -> int:
+        """About how many scalar operations one replay takes: the elements of all results, for products with those summed over."""
+        return sum(scalar_operations(step) for step in self.steps)
 
     @property
     def reached(self) -> bool:
@@ -64,6 +73,15 @@ class Path:
                 if type(a) is Record and last[id(a)] == step.index and id(a) != output:
                     state.pop(id(a), None)
         return state[output]
+
+
+def scalar_operations(step: Record) -> int:
+    """The elements of a result; for a product n x k by k x m also the k that are summed: the root of (n k)(k m)(n m)."""
+    size = int(np.size(step.value))
+    sizes = [int(np.size(a.value if isinstance(a, Record) else a)) for a in step.inputs if not np.isscalar(a)]
+    if isinstance(step.op, Elementwise) or len(sizes) < 2:
+        return size
+    return max(size, math.isqrt(sizes[0] * sizes[1] * size))
 
 
 def reachable(output: Record, stop: set[int]) -> list[Record]:

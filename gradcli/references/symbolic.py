@@ -38,7 +38,7 @@ class Exact:
         self.live: set[int] = set()
         self.found: dict[int | None, list[tuple[np.ndarray, np.ndarray]]] = {}
         self.beyond: dict[int | None, list[list[np.ndarray]]] = {}
-        if sum(np.size(r.value) for r in path.steps) > budget:
+        if path.scalars > budget:
             raise NoAnswer(f"more than {budget} scalar operations")
         with mpmath.workdps(digits):
             try:
