@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from gradcli.errors import ArgumentError
@@ -164,20 +164,36 @@ METHODS: dict[str, Callable[..., Any]] = {name: f for name, f in FUNCTIONS.items
 """Name -> function, for those whose first argument is the tensor itself."""
 
 
+signature = cache(inspect.signature)
+"""Looked at once for each function: it costs as much as several operations."""
+
+FITTING: set[tuple[Any, ...]] = set()
+"""Function, number of positional arguments, names of the others: the forms of calls that are known to fit."""
+
+
+@cache
+def keywords(function: Callable[..., Any]) -> tuple[frozenset[str], str | None]:
+    """The names of a function's parameters, and of the one that takes any number of arguments."""
+    parameters = signature(function).parameters
+    return frozenset(parameters), next((n for n, p in parameters.items() if p.kind is p.VAR_POSITIONAL), None)
+
+
 def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_tensor: Callable[[Any], bool]) -> Any:
     """Call a function as users do: spellings are translated, and a call that does not fit names the signature."""
     if kwargs:
-        names = inspect.signature(function).parameters
+        names, several = keywords(function)
         kwargs = {(ALIASES.get(k, k) if k not in names else k): v for k, v in kwargs.items()}
-        several = next((n for n, p in names.items() if p.kind is p.VAR_POSITIONAL), None)
         if several in kwargs:
             args = (*args, kwargs.pop(several))
     if args and first_parameter(function) == "x" and not any(map(is_tensor, args)) and not any(map(is_tensor, kwargs.values())):
         raise ArgumentError(
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(args[0]).__name__}", hint=f"write {name}(torch.tensor(...))"
         )
-    try:
-        inspect.signature(function).bind(*args, **kwargs)
-    except TypeError as error:
-        raise ArgumentError(f"{name}(): {error}; the signature is {name}{inspect.signature(function)}") from None
+    form = (function, len(args), *kwargs)
+    if form not in FITTING:
+        try:
+            signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentError(f"{name}(): {error}; the signature is {name}{signature(function)}") from None
+        FITTING.add(form)
     return function(*args, **kwargs)
