@@ -31,6 +31,7 @@ COMMANDS = (check, grad, backward, run, graph, trace, derive, explain, schema, c
 app = typer.Typer(
     name="gradcli",
     help="Check gradients: autograd against exact symbolic derivatives and finite differences.",
+    epilog="The same from Python: import gradcli as gc; gc.check(...). From pytest: pytest --grad.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -38,6 +38,12 @@ Square.apply(x).sum().backward()
 KINK = "x = tensor(0., requires_grad=True)\ny = relu(x)\n"
 
 
+@pytest.fixture(autouse=True)
+def _light(monkeypatch):
+    """An inner pytest loads its plugins anew each time; hypothesis takes longer than all that is tested here."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -p no:cacheprovider")
+
+
 @pytest.fixture
 def files(pytester):
     """Put files where an inner pytest runs; names without suffix get `.grad`."""
@@ -183,6 +189,7 @@ def test_junit_xml(files):
     assert "d y / d x: 1 of 1 element" in (cases["claim(y):4"].find("failure").text or "")
 
 
+@pytest.mark.slow
 def test_with_xdist(files):
     pytest.importorskip("xdist")
     inside = files(several=SEVERAL, wrong=WRONG, good=GOOD)
