@@ -6,8 +6,10 @@ import json
 import re
 import subprocess
 import sys
+from importlib.resources import files as resources
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +26,10 @@ def test_all_give_what_they_announce(checked):
     assert checked.returncode == 0, checked.stderr
     summary = json.loads(checked.stdout)["summary"]
     assert summary == {"files": len(SAMPLES), "passed": len(SAMPLES), "failed": 0, "errors": 0, "unchecked": 0}
+
+
+def test_they_are_as_the_schema_says(checked):
+    jsonschema.validate(json.loads(checked.stdout), json.loads(resources("gradcli.report").joinpath("schema", "check.json").read_text("utf-8")))
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
