@@ -57,37 +57,86 @@ class Loader:
             reads[self.named, name] = now if reads.get((self.named, name), now) == now else CHANGED
         path = self.inside(name)
         try:
-            array = self.numpy_file(path) if path.endswith(".npy") else self.csv_file(path)
+            if not os.path.isfile(path):
+                raise DataError(f"there is no file {name!r}", hint=f"looked for in {self.folder}")
+            array = self.numpy_file(name, path) if name.endswith(".npy") else csv_array(name, self.text(path))
         except OSError as error:
             raise DataError(f"cannot read {name!r}: {error.strerror or error}", hint=f"looked for in {self.folder}") from None
-        if array.dtype.kind not in "biufc":
-            raise DataError(f"{name!r} holds no numbers but {array.dtype}")
-        return Tensor(np.array(array)[()])
+        return Tensor(native(name, array)[()])
 
     def inside(self, name: str) -> str:
-        path = os.path.realpath(os.path.join(self.folder, name))
-        if "\0" in name or os.path.commonpath([path, self.folder]) != self.folder:
+        path = None if "\0" in name else os.path.realpath(os.path.join(self.folder, name))
+        if path is None or os.path.commonpath([path, self.folder]) != self.folder:
             raise DataError(f"{name!r} lies outside the folder of the file", hint="put the data beside the file, or give --data DIR")
         if not name.endswith((".npy", ".csv")):
             raise DataError(f"{name!r} is neither a .npy nor a .csv file")
         return path
 
-    def numpy_file(self, path: str) -> Any:
+    def numpy_file(self, name: str, path: str) -> Any:
+        """The array of a .npy file, not read yet: its header says how large it is."""
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise DataError(f"no readable .npy file: {error}") from None
+        except (ValueError, EOFError, SyntaxError, TypeError) as error:
+            raise DataError(f"{name!r} is no .npy file that can be read: {error}", hint="write it with numpy.save") from None
+        if array.dtype.kind not in "biufc":
+            raise DataError(f"{name!r} holds no numbers but {array.dtype}")
         state.charge(int(array.size))
         return array
 
-    def csv_file(self, path: str) -> Any:
+    def text(self, path: str) -> list[str]:
         if os.path.getsize(path) > CHARACTERS_PER_NUMBER * self.meter.limits.tensor_elements:
             raise self.meter.reached("tensor_elements")
+        with open(path, "rb") as file:
+            data = file.read()
+        state.charge(data.count(b",") + data.count(b"\n") + 1)
         try:
-            with open(path, encoding="utf-8") as file:
-                rows = [[float(cell) for cell in line.split(",")] for line in file if line.strip()]
-            array = np.array(rows, dtype=float)
-        except ValueError as error:
-            raise DataError(f"no table of numbers: {error}", hint="rows of equal length, numbers separated by commas") from None
-        state.charge(int(array.size))
-        return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+            return data.decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{os.path.basename(path)!r} is no text: {error}", hint="save it as UTF-8") from None
+
+
+def csv_array(name: str, lines: list[str]) -> Any:
+    """The numbers of a .csv file: rows of equal length, a single column as a vector; empty lines and # lines are left out."""
+    rows: list[list[float]] = []
+    first = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        cells = [cell.strip() for cell in line.split(",")]
+        first = first or number
+        if rows and len(cells) != len(rows[0]):
+            text = f"{name!r}: line {number} has {len(cells)} values, line {first} has {len(rows[0])}"
+            raise DataError(text, hint="rows of equal length, numbers separated by commas")
+        rows.append([number_of(name, cell, number, column, number == first) for column, cell in enumerate(cells, 1)])
+    if not rows:
+        raise DataError(f"{name!r} is empty")
+    array = np.array(rows, dtype=float)
+    return array[:, 0] if array.shape[1] == 1 else array
+
+
+def number_of(name: str, cell: str, line: int, column: int, is_first: bool) -> float:
+    """The number in a cell. Raises DataError with its place."""
+    place = f"{name!r}, line {line}, column {column}"
+    if not cell:
+        raise DataError(f"{place}: the value is missing", hint="write nan, or leave the row out")
+    try:
+        if "_" in cell:
+            raise ValueError
+        return float(cell)
+    except ValueError:
+        hint = "numbers are separated by commas and have a decimal point"
+        if is_first and not any(c.isdigit() for c in cell):
+            hint = "is this a line of names? Begin it with #, or leave it out"
+        raise DataError(f"{place}: {cell[:40]!r} is no number", hint=hint) from None
+
+
+def native(name: str, array: Any) -> Any:
+    """A copy in memory, of a dtype that tensors have."""
+    kind = array.dtype.newbyteorder("=")
+    if kind.kind == "u" and kind.itemsize > 1:
+        if array.size and array.max() > np.iinfo(np.int64).max:
+            raise DataError(f"{name!r} holds integers beyond int64")
+        kind = np.dtype(np.int64)
+    elif kind.itemsize > {"f": 8, "c": 16}.get(kind.kind, 8):
+        kind = np.dtype(np.float64 if kind.kind == "f" else np.complex128)
+    return np.array(array, dtype=kind)
