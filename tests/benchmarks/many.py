@@ -23,7 +23,10 @@ x = torch.tensor([0.{seed}, -1.0, 2.0], requires_grad=True)
 w = torch.tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], requires_grad=True)
 b = torch.tensor([0.1, -0.1], requires_grad=True)
 h = torch.tanh(w @ x + b)
-loss = (torch.sigmoid(h) * h).sum() + (x ** 2).mean()
+a = torch.sigmoid(h) * h
+s = a.sum()
+q = (x ** 2).mean()
+loss = s + q
 loss.backward()
 """
 
