@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
@@ -58,7 +59,7 @@ class Pass:
         self.captured: dict[tuple[Node, int], Any] = {}
         self.needed: set[Node] = set()
         self.pending: dict[Node, list[Any]] = {}
-        self.uses: dict[Node, int] = {}
+        self.uses: dict[Node, int] = defaultdict(int)
         self.hooked = False
         self.recomputed: dict[Any, Any] = {}
         """What checkpointed blocks have made again for this pass."""
@@ -81,6 +82,7 @@ class Pass:
                     self.arrive(edge, g)
                 for edge in edges:
                     if edge is not None and type(edge[0]) is AccumulateGrad:
+                        self.uses[edge[0]] -= 1
                         self.settle(edge[0])
                 self.walk(order, retain)
         finally:
@@ -100,21 +102,20 @@ class Pass:
         uses = self.uses
         for node in starts:
             if type(node) is AccumulateGrad:
-                uses[node] = uses.get(node, 0) + 1
+                uses[node] += 1
         stack = [node for node in dict.fromkeys(starts) if type(node) is not AccumulateGrad]
         seen = set(stack)
         while stack:
             node = stack.pop()
             order.append(node)
             for edge in node.edges:
-                if edge is None:
-                    continue
-                parent = edge[0]
-                if type(parent) is AccumulateGrad:
-                    uses[parent] = uses.get(parent, 0) + 1
-                elif parent not in seen:
-                    seen.add(parent)
-                    stack.append(parent)
+                if edge is not None:
+                    parent = edge[0]
+                    if type(parent) is AccumulateGrad:
+                        uses[parent] += 1
+                    elif parent not in seen:
+                        seen.add(parent)
+                        stack.append(parent)
         order.sort(key=newest_first, reverse=True)
         return order
 
@@ -136,7 +137,7 @@ class Pass:
     # ---- the walk
 
     def walk(self, order: list[Node], retain: bool) -> None:
-        pending, own = self.pending, self.own
+        pending, uses, own = self.pending, self.uses, self.own
         careful = self.careful or self.limited or state.anomaly is not None
         for node in order:
             grads = pending.pop(node, None)
@@ -152,26 +153,22 @@ class Pass:
                 if node.freed and not own:
                     node.check_alive()
                 parts = node.backward(grads, self)
-            position = 0
-            for edge in node.edges:
-                if edge is None:
-                    continue
-                parent, nr = edge
-                g = parts[position]
-                position += 1
+            edges: Sequence[Any] = node.edges
+            if len(parts) < len(edges):
+                edges = [edge for edge in edges if edge is not None]
+            for (parent, nr), g in zip(edges, parts):
                 slots = pending.get(parent)
                 if slots is None:
-                    if nr or len(parent.shapes) > 1:
-                        pending[parent] = slots = [None] * len(parent.shapes)
-                        slots[nr] = g
-                    else:
-                        pending[parent] = [g]
+                    pending[parent] = slots = [None] * len(parent.shapes)
+                    slots[nr] = g
                 elif slots[nr] is None:
                     slots[nr] = g
                 elif g is not None:
                     slots[nr] = slots[nr] + g
-                if type(parent) is AccumulateGrad:
-                    self.settle(parent)
+                if parent in uses:
+                    uses[parent] = left = uses[parent] - 1
+                    if not left:
+                        self.settle(parent)
             if not retain:
                 node.release()
 
@@ -183,9 +180,8 @@ class Pass:
             slots[nr] = g if slots[nr] is None else slots[nr] + g
 
     def settle(self, node: AccumulateGrad) -> None:
-        """One use of a leaf has given its gradient: the leaf is due where no more is to come."""
-        left = self.uses[node] = self.uses[node] - 1
-        if not left and (not self.limited or node in self.targets):
+        """A use of a leaf has given its gradient: the leaf is due where no more is to come."""
+        if not self.uses[node] and (not self.limited or node in self.targets):
             self.finish(node, self.pending.pop(node, [None]))
 
     def attend(self, node: Node, grads: list[Any]) -> Parts | None:

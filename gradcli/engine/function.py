@@ -312,7 +312,7 @@ def _fresh(outputs: list[Any], args: tuple[Any, ...], context: Context) -> list[
     for out in outputs:
         if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in context.dirty):
             alias = Tensor(out.array)
-            alias.version, alias.own_record = out.version, out.record()
+            alias.counter, alias.own_record = out.version, out.record()
             alias.shares = ViewOf(out, (), 0 if out.untracked else out.version.count, "custom")
             out = alias
         fresh.append(out)

@@ -182,7 +182,7 @@ def _node(op: Operation, target: Tensor, args: tuple[Any, ...], values: list[Any
     overwritten.node, overwritten.output_nr, overwritten.own_record = target.node, target.output_nr, target.own_record
     overwritten._accumulator = target._accumulator
     written = Tensor(target.array)
-    written.version = target.version
+    written.counter = target.version
     node = make_node(op, (overwritten, *args[1:]), values, mask, target.array, (written,))
     if node.plan.keeps_out:
         node.guards = (*node.guards[:-1], node.guards[-1] + 1)

@@ -18,6 +18,7 @@ from gradcli.engine.hooks import (
 )
 from gradcli.engine.inplace import inplace
 from gradcli.engine.methods import find
+from gradcli.engine.methods import furnish as furnish_methods
 from gradcli.engine.mode import state
 from gradcli.engine.node import Node
 from gradcli.engine.restride import RESTRIDING
@@ -291,6 +292,7 @@ def furnish() -> None:
     for name, method in METHODS.items():
         if name not in own:
             setattr(Tensor, name, method)
+    furnish_methods()
 
 
 furnish()

@@ -70,5 +70,24 @@ def _write(name: str, function: Callable[..., Any], target: Tensor, *args: Any, 
     return inplace(Copy(), target, result if isinstance(result, Tensor) else Tensor(np.asarray(result)))
 
 
+def named(name: str) -> Callable[..., Any]:
+    """The method of a name as the class has it."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return type(self).method(self, name)(*args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def furnish() -> None:
+    """Give the class every method that it has not otherwise. A `__getattr__` would do the same, but with one Python looks up each
+    attribute of a tensor five times slower."""
+    for name in METHODS:
+        for spelling in (name, f"{name}_"):
+            if not hasattr(Tensor, spelling):
+                setattr(Tensor, spelling, named(spelling))
+
+
 Tensor.method = staticmethod(method)
 """Operators and rules reach the catalogue through the class: it cannot import this module, which is written with it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradcli.engine.printing import Options, Printing
-from gradcli.engine.version import Untracked, Version
+from gradcli.engine.version import UNTRACKED, Version
 from gradcli.errors import Span
 from gradcli.ops.chance import chance
 
@@ -24,7 +24,7 @@ class State:
     """What every operation consults. One per process: programs run one after the other."""
 
     __slots__ = (
-        "anomaly", "charge", "frame", "grad", "inference", "keep_graph", "lift", "rng", "sequence", "span", "sweep", "tracer", "version",
+        "anomaly", "charge", "counter", "frame", "grad", "inference", "keep_graph", "lift", "rng", "sequence", "span", "sweep", "tracer",
         "warn", "warned",
     )  # fmt: skip
 
@@ -41,8 +41,8 @@ class State:
         """Applied to the value of each leaf that asks for a gradient: numbers of another kind for a whole run."""
         self.anomaly: Anomaly | None = None
         self.inference = False
-        self.version: type[Version] = Version
-        """The class of version counters that new tensors get."""
+        self.counter: Version | None = None
+        """The version that new tensors get; None: one of their own, when it is asked for."""
         self.frame: Any = None
         """The checkpointed block that runs now."""
         self.sweep: Any = None
@@ -112,7 +112,7 @@ class GradMode:
 
 def set_inference(mode: bool) -> None:
     state.inference = mode
-    state.version = Untracked if mode else Version
+    state.counter = UNTRACKED if mode else None
 
 
 def no_grad() -> GradMode:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gradcli.engine.hooks import Watch
     from gradcli.engine.tensor import Tensor
 
+float64 = np.float64
+
 Edge = tuple["Node", int]
 
 Form = tuple[tuple[int, ...], np.dtype]
@@ -205,7 +207,7 @@ class OperationNode(Node):
     def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
         op, plan, fits = self.op, self.plan, self.fits
         kept = () if not plan.slots else sweep.kept(self) if sweep.recorded else self.read(sweep.own)
-        if op.outputs == 1:
+        if len(grads) == 1:
             g = grads[0]
             if g is None:
                 return self.undefined()
@@ -213,12 +215,18 @@ class OperationNode(Node):
             g = self.filled(grads)
         parts: list[Any] = []
         for index, rule, positions, local in plan.steps:
-            given = (kept[positions[0]],) if len(positions) == 1 else [kept[p] for p in positions]
-            part = rule(op, *given) if local else rule(op, g, *given)
+            if not positions:
+                part = rule(op) if local else rule(op, g)
+            elif len(positions) == 1:
+                value = kept[positions[0]]
+                part = rule(op, value) if local else rule(op, g, value)
+            else:
+                given = map(kept.__getitem__, positions)
+                part = rule(op, *given) if local else rule(op, g, *given)
             if part is None:
                 part = sweep.zero(self.edges[index])
             elif local:
-                part = g * part if type(part) is np.float64 else times(g, part)
+                part = g * part if type(part) is float64 else times(g, part)
             if fits is not None:
                 part = fit(part, *fits[index])
             parts.append(part)
@@ -226,18 +234,27 @@ class OperationNode(Node):
 
     def read(self, own: bool = False) -> tuple[Any, ...]:
         """What is kept, once it is sure that nothing has changed it in place."""
-        saved, guards, moved = self.saved, self.guards, False
+        saved = self.saved
         if type(saved) is not tuple:
             return tuple(saved.unpack(self))
+        guards = self.guards
+        if len(guards) == 2:
+            version, count = guards
+            return saved if version.count == count and version.moves is None else self.checked(own)
         for k in range(0, len(guards), 2):
             version = guards[k]
-            if version.count != guards[k + 1]:
+            if version.count != guards[k + 1] or version.moves is not None:
+                return self.checked(own)
+        return saved
+
+    def checked(self, own: bool) -> tuple[Any, ...]:
+        """What is kept, where something has been written to or moved."""
+        for k in range(0, len(self.guards), 2):
+            if self.guards[k].count != self.guards[k + 1]:
                 if own and self.records:
                     return self.recorded_values()
                 raise stale(self, k // 2, self.guarded()[k // 2], self.source(k // 2))
-            if version.moves is not None:
-                moved = True
-        return self.followed() if moved else saved
+        return self.followed()
 
     def followed(self) -> tuple[Any, ...]:
         """What is kept, where values were moved to another memory."""

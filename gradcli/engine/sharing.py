@@ -15,7 +15,7 @@ from gradcli.errors import ArgumentError, AutogradError, DtypeError
 def detach(tensor: Tensor) -> Tensor:
     """The same memory and version counter, outside the graph."""
     result = shared(tensor, "detach")
-    result.version = tensor.version
+    result.counter = tensor.version
     return result
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from gradcli.engine.operators import Operators
 from gradcli.engine.printing import tensor_text
 from gradcli.engine.protocol import Protocol
 from gradcli.engine.trace import Record, snapshot
-from gradcli.engine.version import Untracked, Version
+from gradcli.engine.version import UNTRACKED, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
 from gradcli.ops.budget import budget
 from gradcli.ops.conjugate import of_pairs
-from gradcli.ops.operation import Elementwise, Operation, Plan
+from gradcli.ops.operation import Elementwise, Operation
 from gradcli.ops.promotion import promote
 from gradcli.ops.window import Window
 
@@ -46,7 +46,7 @@ class Tensor(Operators, Protocol):
     value          numpy array, or numpy scalar for a 0-d result
     wants          whether a gradient is wanted for it or flows through it, as far as is known: `requires_grad` looks at a view's base first
     node           the graph node that made it; None for a leaf
-    version        counts in-place writes to its memory
+    counter        its Version; None as long as nobody has asked for it
     shares         ViewOf for a view, else None
     origin         the tensor whose memory this one shares outside the graph (detach, .data), while a run is traced
     own_record     its Record while a run is traced, else None; for a view `traced` is the record of the base that it shows
@@ -57,8 +57,8 @@ class Tensor(Operators, Protocol):
     """
 
     __slots__ = (
-        "__weakref__", "_accumulator", "_grad", "hooks", "node", "origin", "output_nr", "own_record", "post_hooks",
-        "retained", "shares", "traced", "value", "version", "wants",
+        "__weakref__", "_accumulator", "_grad", "counter", "hooks", "node", "origin", "output_nr", "own_record", "post_hooks",
+        "retained", "shares", "traced", "value", "wants",
     )  # fmt: skip
     __operation_priority__ = 2
     __operation__: ClassVar[Callable[[Operation, tuple[Any, ...]], Any]]
@@ -68,11 +68,15 @@ class Tensor(Operators, Protocol):
     requires_grad: bool
     grad: Tensor | None
     data: Any
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Whatever the tables and the catalogue have."""
 
     def __init__(self, value: Any, requires_grad: bool = False) -> None:
         self.value = value
         self.wants = requires_grad
-        self.version: Version = state.version()
+        self.counter: Version | None = state.counter
         self.node: Node | None = None
         self.output_nr = 0
         self.shares: ViewOf | None = None
@@ -125,8 +129,15 @@ class Tensor(Operators, Protocol):
         return self.value.dtype.kind in "fcO"
 
     @property
+    def version(self) -> Version:
+        """Counts in-place writes to its memory."""
+        if self.counter is None:
+            self.counter = Version()
+        return self.counter
+
+    @property
     def untracked(self) -> bool:
-        return isinstance(self.version, Untracked)
+        return self.counter is UNTRACKED
 
     @property
     def grad_fn(self) -> Node | None:
@@ -170,9 +181,6 @@ class Tensor(Operators, Protocol):
             raise AutogradError("Boolean value of Tensor with no values is ambiguous")
         return bool(self.value.reshape(-1)[0])
 
-    def __getattr__(self, name: str) -> Any:
-        return type(self).method(self, name)
-
     # ---- its place in the graph
 
     def edge(self) -> Edge | None:
@@ -193,7 +201,7 @@ class Tensor(Operators, Protocol):
     def refresh(self) -> None:
         """Give a view whose base was written to since the history of what it now shows."""
         view = self.shares
-        if view is None or type(self.version) is Untracked or view.seen == self.version.count:
+        if view is None or self.untracked or view.seen == self.version.count:
             return
         base = view.base
         base.refresh()
@@ -222,7 +230,8 @@ class Tensor(Operators, Protocol):
         return self.own_record
 
 
-FLOAT64 = np.dtype(np.float64)
+float64, ndarray = np.float64, np.ndarray
+FLOAT64 = np.dtype(float64)
 COMPLEX128 = np.dtype(np.complex128)
 
 
@@ -245,8 +254,9 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     """Apply an operation to tensors (and plain values): compute, and record a node where a gradient is asked for."""
     values: list[Any] = []
     edges: list[Edge | None] = []
-    recording = state.grad and op.differentiable
-    mask, bit, tensors, plain = 0, 1, 0, not op.guarded
+    ordinary = plain = op.ordinary
+    recording = state.grad and (ordinary or op.differentiable)
+    mask, bit = 0, 1
     for arg in args:
         edge = None
         if type(arg) is Tensor:
@@ -257,24 +267,23 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
                 mask |= bit
                 node = arg.node
                 edge = (arg.accumulator(), 0) if node is None else (node, arg.output_nr)
-            if type(value) is not np.float64:
+            if type(value) is not float64:
                 plain = False
-            tensors += 1
-            values.append(value)
         else:
-            if type(arg) is np.ndarray:
+            value = arg
+            if type(arg) is ndarray:
                 plain = False
-            values.append(arg)
+        values.append(value)
         edges.append(edge)
         bit <<= 1
-    out = op.forward(*values) if plain else evaluate(op, args, values, tensors)
+    out = op.forward(*values) if plain else evaluate(op, args, values)
     if type(out) is tuple:
         return _apply_several(op, args, values, edges, mask, out)
     result = Tensor(out)
     if mask and (plain or out.dtype.kind in "fcO"):
         result.wants = True
         result.node = node_of(op, args, values, edges, mask, out, (result,))
-    if op.view:
+    if not ordinary and op.view:
         _share(result, args[0], op)
     if state.tracer is not None and state.tracer.following and op.differentiable:
         _trace(op, args, values, out, (result,))
@@ -288,9 +297,9 @@ LARGE = 1 << 16
 """A view of fewer elements than this is never beyond a limit."""
 
 
-def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any], tensors: int) -> Any:
+def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
     """The result of an operation over arrays: dtypes promoted, the limit on elements asked first, PyTorch's message for shapes."""
-    if tensors > 1 and isinstance(op, Elementwise):
+    if len(args) > 1 and isinstance(op, Elementwise) and sum([type(arg) is Tensor for arg in args]) > 1:
         values[:] = promote(values)
     if op.real_only:
         refuse_complex(op, values)
@@ -374,15 +383,16 @@ def node_of(
     results: tuple[Tensor, ...],
 ) -> OperationNode:
     """The node of an operation, with what its rules need."""
-    plan = op.plans.get((mask, len(args))) or op.plan(mask, len(args))
-    saved, guards = kept_by(plan, args, values)
+    plan = op.plans.get(mask | 1 << len(args)) or op.plan(mask, len(args))
+    kept = plan.kept
+    saved, guards = kept_by(kept, args, values) if kept else NOTHING
     if plan.keeps_out:
         saved = (*saved, out)
         for result in results:
             guards = (*guards, result.version, result.version.count)
     if plan.about:
-        saved = (*saved, *[kept_about(op, slot, len(args), values) for slot in plan.about])
-    if type(out) is np.float64:
+        saved = (*saved, *kept_about(op, plan.about, len(args), values))
+    if type(out) is float64:
         made = OperationNode(op, tuple(edges), SCALAR, plan, saved, guards, None)
     else:
         shapes = tuple([(v.shape, v.dtype) for v in out]) if type(out) is tuple else ((out.shape, out.dtype),)
@@ -395,31 +405,34 @@ def node_of(
     return made
 
 
-def kept_by(plan: Plan, args: tuple[Any, ...], values: list[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The arguments that a plan keeps, and the version that each has now."""
-    kept = plan.kept
-    if not kept:
-        return (), ()
+NOTHING: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
+"""What an operation keeps that needs nothing."""
+
+
+def kept_by(kept: tuple[int, ...], args: tuple[Any, ...], values: list[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The arguments at the places `kept`, and the version that each has now."""
     if len(kept) == 1:
         (slot,) = kept
         arg = args[slot]
-        version = arg.version if type(arg) is Tensor else NEVER
+        version = (arg.counter or arg.version) if type(arg) is Tensor else NEVER
         return (values[slot],), (version, version.count)
     guards: list[Any] = []
     for slot in kept:
         arg = args[slot]
-        version = arg.version if type(arg) is Tensor else NEVER
+        version = (arg.counter or arg.version) if type(arg) is Tensor else NEVER
         guards += (version, version.count)
-    return tuple([values[slot] for slot in kept]), tuple(guards)
+    return tuple(map(values.__getitem__, kept)), tuple(guards)
 
 
-def kept_about(op: Operation, slot: int, count: int, values: list[Any]) -> Any:
-    """What a rule asks about arguments without keeping them: a shape, a dtype, the decision taken, what was put aside."""
-    if slot <= 2 * count:
-        return np.shape(values[slot - count - 1])
-    if slot == 3 * count + 2:
-        return op.aside(*values)
-    return op.decide(*values) if slot == 2 * count + 1 else np.asarray(values[slot - 2 * count - 2]).dtype
+def kept_about(op: Operation, slots: tuple[int, ...], count: int, values: list[Any]) -> Iterator[Any]:
+    """What rules ask about arguments without keeping them: a shape, a dtype, the decision taken, what was put aside."""
+    for slot in slots:
+        if slot <= 2 * count:
+            yield np.shape(values[slot - count - 1])
+        elif slot == 3 * count + 2:
+            yield op.aside(*values)
+        else:
+            yield op.decide(*values) if slot == 2 * count + 1 else np.asarray(values[slot - 2 * count - 2]).dtype
 
 
 def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ...] | None:
@@ -436,7 +449,7 @@ def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ..
 
 def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> None:
     """Make `result` a view of `source`."""
-    result.version = source.version
+    result.counter = source.version
     root = source.shares
     if not state.grad:
         kind = kind or "no_grad"

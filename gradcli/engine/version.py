@@ -53,7 +53,7 @@ class Version:
 
 
 class Untracked(Version):
-    """The version of a tensor made in inference mode: there is none, so that no node can keep the tensor."""
+    """The version of every tensor made in inference mode: there is none, so that no node can keep the tensor."""
 
     __slots__ = ()
 
@@ -70,3 +70,9 @@ class Untracked(Version):
 
     def bump(self, writer: Tensor) -> None:
         """Writes are not counted."""
+
+    def move(self, old: Any, new: Any, *, inputs_only: bool = False) -> None:
+        """No node has kept anything."""
+
+
+UNTRACKED = Untracked()

@@ -22,12 +22,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from inspect import CO_VARARGS
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.errors import RangeError, ShapeError
+
+ndarray = np.ndarray
 
 Value = Any
 """A numpy array or numpy scalar, or a value with `__operation__`."""
@@ -41,16 +44,12 @@ RAW = frozenset(
 """The classes on which `forward` works as it stands."""
 
 
-class Step(NamedTuple):
-    """One rule to run in a backward pass: for which input, which function, which kept values it takes."""
-
-    place: int
-    rule: Callable[..., Any]
-    positions: tuple[int, ...]
-    local: bool
+Step = tuple[int, Callable[..., Any], tuple[int, ...], bool]
+"""One rule to run in a backward pass: for which input, which function, which kept values it takes, whether it is a local derivative."""
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Plan:
     """What to keep, and which rules to run, when the inputs of a given mask ask for a gradient.
 
     `slots` counts the arguments 0..n-1, then the result n, the shapes n+1..2n, the decision 2n+1, the dtypes 2n+2..3n+1,
@@ -110,12 +109,12 @@ class Operation:
     """Of an operation on matrices: how many it takes for each m * n * min(m, n)."""
     heavy: ClassVar[bool] = False
     """It has `work` to announce."""
-    guarded: ClassVar[bool] = False
-    """Numbers alone can make it large, or it is a view: it is never applied without a look at the limits."""
     view: ClassVar[bool] = False
     """The result shares the memory of the first argument."""
     differentiable: ClassVar[bool] = True
     """False: the result never asks for a gradient (comparisons, argmax)."""
+    ordinary: ClassVar[bool] = True
+    """It has a gradient, is no view, and numbers alone cannot make it large: it may be applied to numbers without a look at the limits."""
     analytic: ClassVar[bool] = True
     """Its numpy form, on a pinned branch, is right for complex arguments too: a complex step may go through it."""
     real_only: ClassVar[bool] = False
@@ -123,7 +122,7 @@ class Operation:
     decides: ClassVar[bool] = False
     """It has switches: `branch(*args, decision)` with what `decide(*args)` chose."""
     rules: ClassVar[tuple[tuple[Callable[..., Any], tuple[int, ...], bool] | None, ...]] = ()
-    plans: ClassVar[dict[tuple[int, int], Plan]] = {}
+    plans: ClassVar[dict[int, Plan]] = {}
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -139,8 +138,9 @@ class Operation:
         if "node" not in cls.__dict__ and not isinstance(getattr(cls, "node", ""), property):
             cls.node = cls.__name__ + "Backward0"
         cls.heavy = bool(cls.multiplications) or cls.work is not Operation.work
-        cls.guarded = cls.view or cls.heavy or cls.size.__qualname__ not in ("Operation.size", "Elementwise.size")
         cls.decides = cls.decide is not Operation.decide
+        grows = cls.heavy or cls.size.__qualname__ not in ("Operation.size", "Elementwise.size")
+        cls.ordinary = cls.differentiable and not cls.view and not grows
         body = cls.branch if cls.decides else cls.forward
         names = parameter_names(body)[1:]
         cls.variadic = bool(body.__code__.co_flags & CO_VARARGS)
@@ -188,7 +188,7 @@ class Operation:
     def __call__(self, *args: Value) -> Any:
         for arg in args:
             kind = type(arg)
-            if kind not in RAW or (kind is np.ndarray and arg.dtype.char == "O"):
+            if kind not in RAW or (kind is ndarray and arg.dtype.char == "O"):
                 return dispatch(self, args)
         return self.forward(*args)
 
@@ -251,18 +251,19 @@ class Operation:
     # ---- derivative rules
 
     def plan(self, mask: int, count: int) -> Plan:
-        """What to keep and to run for the inputs whose bits are set in `mask`."""
+        """What to keep and to run for the inputs whose bits are set in `mask`; `plans` knows it by the mask with a bit above the last."""
+        key = mask | 1 << count
         try:
-            return self.plans[mask, count]
+            return self.plans[key]
         except KeyError:
-            plan = self.plans[mask, count] = self._variadic_plan(mask, count) if self.variadic else self._plan(mask)
+            plan = self.plans[key] = self._variadic_plan(mask, count) if self.variadic else self._plan(mask)
             return plan
 
     def _plan(self, mask: int) -> Plan:
         asked = [(i, rule or NO_GRADIENT) for i, rule in enumerate(self.rules) if mask >> i & 1]
         kept = {slot for i, rule in enumerate(self.rules) if rule is not None and (self.keeps_all or mask >> i & 1) for slot in rule[1]}
         slots = tuple(sorted(kept))
-        steps = tuple(Step(i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked)
+        steps = tuple((i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked)
         return make_plan(slots, steps, len(self.arguments))
 
     def _variadic_plan(self, mask: int, count: int) -> Plan:
@@ -274,11 +275,15 @@ class Operation:
         def item(index: int) -> Callable[..., Any]:
             return lambda op, g, *kept: rule(op, index, g, kept)
 
-        return make_plan(slots, tuple(Step(i, item(i), tuple(range(count)), False) for i in range(count) if mask >> i & 1), count)
+        return make_plan(slots, tuple((i, item(i), tuple(range(count)), False) for i in range(count) if mask >> i & 1), count)
 
 
 def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:
     """Let the value of the highest `__operation_priority__` apply the operation; of an object array its elements speak."""
+    if len(args) == 1:
+        apply = getattr(args[0], "__operation__", None)
+        if apply is not None:
+            return apply(op, args)
     speaker, highest = None, -1
     for arg in args:
         if isinstance(arg, np.ndarray):
