@@ -8,6 +8,7 @@ from gradcli.config.key import Key
 from gradcli.config.load import ConfigError, find, load
 from gradcli.config.places import places
 
+OUTSIDE = "set it outside of the table for some files"
 KEYS = [
     Key("rtol", "rtol", float, 0.0, minimum=0),
     Key("max-steps", "max_steps", int, 10, minimum=0),
@@ -57,7 +58,7 @@ def test_sections_for_files(written, tmp_path):
     [
         ("rtool = 1", "gradcli.toml:1: unknown key 'rtool'", "did you mean 'rtol'?"),
         ("x = 1\n", "gradcli.toml:1: unknown key 'x'", "gradcli config lists the keys"),
-        ("\nrtol = 'a'", "gradcli.toml:2: rtol is \"a\", and not a number of at least 0", None),
+        ("\nrtol = 'a'", 'gradcli.toml:2: rtol is "a", and not a number of at least 0', None),
         ("rtol = -1", "gradcli.toml:1: rtol is -1, and not a number of at least 0", None),
         ("rtol = nan", "gradcli.toml:1: rtol is nan, and not a number of at least 0", None),
         ("max-steps = 1.5", "gradcli.toml:1: max-steps is 1.5, and not a whole number of at least 0", None),
@@ -66,7 +67,7 @@ def test_sections_for_files(written, tmp_path):
         ("wrt = 'x'", 'gradcli.toml:1: wrt is "x", and not an array, each item a string', None),
         ("wrt = [1]", "gradcli.toml:1: wrt is an array, and not an array, each item a string", None),
         ("color = 'pink'", 'gradcli.toml:1: color is "pink", and not one of auto, never', None),
-        ("[per-file.'*.grad']\ncolor = 'auto'", "gradcli.toml:2: color is the same for all files", "set it outside of the table for some files"),
+        ("[per-file.'*.grad']\ncolor = 'auto'", "gradcli.toml:2: color is the same for all files", OUTSIDE),
         ("[per-file.'*.grad']\nstrikt = true", "gradcli.toml:2: unknown key 'strikt'", "did you mean 'strict'?"),
         ("per-file = 1", "gradcli.toml:1: per-file: a table for each pattern", '[per-file."slow/*.grad"]'),
         ("per-file.'*' = 1", "gradcli.toml:1: per-file.'*' is a table of options", None),
