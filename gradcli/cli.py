@@ -18,6 +18,7 @@ from gradcli.commands.examples import epilog
 from gradcli.commands.explain import explain
 from gradcli.commands.grad import grad
 from gradcli.commands.graph import graph
+from gradcli.commands.ops import ops
 from gradcli.commands.output import say
 from gradcli.commands.run import run
 from gradcli.commands.schema import schema
@@ -25,7 +26,7 @@ from gradcli.commands.trace import trace
 from gradcli.errors import ExitStatus, UsageError
 from gradcli.syntax.spelling import did_you_mean
 
-COMMANDS = (check, grad, backward, run, graph, trace, derive, explain, schema, config)
+COMMANDS = (check, grad, backward, run, graph, trace, derive, ops, explain, schema, config)
 
 # Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
 app = typer.Typer(

@@ -14,6 +14,7 @@ EXAMPLES = {
         ("gradcli check net.grad --graph net.svg", "a picture, with the result on each node"),
     ),
     "grad": (
+        ('gradcli grad -e "x**2 * sin(y)" --at x=1.5 --at y=0.2', "of a formula"),
         ("gradcli grad net.grad", "the last variable, by every leaf"),
         ("gradcli grad net.grad --output loss --wrt w --order 2", "a Hessian"),
     ),
@@ -38,6 +39,11 @@ EXAMPLES = {
         ("gradcli derive net.grad --wrt w", "a formula"),
         ("gradcli derive net.grad --latex", "for a paper"),
         ("gradcli derive net.grad --code numpy", "a function, run against autograd before it is printed"),
+    ),
+    "ops": (
+        ("gradcli ops --match softmax", "what there is"),
+        ("gradcli ops relu", "docstring, our rule, and the derivative as SymPy derives it"),
+        ("gradcli ops --missing", "what there is not, and why"),
     ),
     "config": (
         ("gradcli config", "every option that holds here, and which file says so"),

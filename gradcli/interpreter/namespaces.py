@@ -14,7 +14,8 @@ FUNCTIONAL = frozenset(
         "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d",
         "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "lp_pool1d", "lp_pool2d", "pad",
         "interpolate", "upsample", "grid_sample", "affine_grid", "pixel_shuffle", "pixel_unshuffle", "unfold", "fold",
-        "scaled_dot_product_attention", "gumbel_softmax", "pdist", "relu_", "channel_shuffle",
+        "scaled_dot_product_attention", "gumbel_softmax", "pdist", "relu_", "channel_shuffle", "dropout1d", "dropout2d", "dropout3d",
+        "embedding_bag",
     }
 )  # fmt: skip
 
@@ -24,7 +25,7 @@ FUNCTIONAL_ONLY = FUNCTIONAL - {
     "poisson_nll_loss", "binary_cross_entropy_with_logits", "bilinear", "embedding", "layer_norm", "group_norm", "batch_norm",
     "instance_norm", "rms_norm", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "max_pool1d", "max_pool2d",
     "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "pixel_shuffle", "pixel_unshuffle", "pdist", "relu_", "channel_shuffle",
-    "hardshrink",
+    "hardshrink", "embedding_bag",
 }  # fmt: skip
 """Those that `torch` itself does not have."""
 

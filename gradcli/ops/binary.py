@@ -40,6 +40,8 @@ class BinaryCrossEntropy(WeightedLoss):
     """-weight * (t * log(x) + (1 - t) * log(1 - x)), logarithms cut at -100. Domain 0 <= x <= 1, RuntimeError outside.
 
     At x = 0 and 1 the derivative is a convention: (x - t) / 1e-12, as PyTorch.
+
+    Shapes: x and target alike, kept; a reduction gives ().
     """
 
     real_only = True
@@ -77,6 +79,8 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
     """weight * (pos_weight * t * log(1 + e ** -x) + (1 - t) * log(1 + e ** x)), without overflow.
 
     Gradient: (1 - t) * sigmoid(x) - pos_weight * t * sigmoid(-x), which keeps its digits in both tails.
+
+    Shapes: x and target alike, kept; a reduction gives ().
     """
 
     real_only = True

@@ -172,7 +172,10 @@ class ConvolutionInput(Sliding):
 
 
 class ConvolutionWeight(Sliding):
-    """The weight of a convolution from its input x and its result y: the third face of the same sum."""
+    """The weight of a convolution from its input x and its result y: the third face of the same sum.
+
+    x (N, C, d...), y (N, O, e...) -> (O, C / groups, k...).
+    """
 
     node = "ConvolutionBackward0"
     kernel_size: Sizes = ()

@@ -92,7 +92,7 @@ class DiagEmbed(Structural):
 
 
 class Tril(Structural):
-    """The lower triangle, zeros above the given diagonal: (..., n, m)."""
+    """The lower triangle, zeros above the given diagonal. (..., n, m) -> (..., n, m)."""
 
     diagonal: int = 0
 
@@ -115,7 +115,7 @@ class Tril(Structural):
 
 
 class Triu(Tril):
-    """The upper triangle, zeros below the given diagonal: (..., n, m)."""
+    """The upper triangle, zeros below the given diagonal. (..., n, m) -> (..., n, m)."""
 
     def mask(self, shape: tuple[int, ...]) -> Any:
         return ~np.tri(shape[-2], shape[-1], self.diagonal - 1, dtype=bool)

@@ -22,7 +22,7 @@ MinMax = namedtuple("MinMax", ("min", "max"))
 
 
 class Amax(Reduction):
-    """The largest element. Elements that tie share the gradient equally, as PyTorch."""
+    """The largest element. Elements that tie share the gradient equally, as PyTorch. (..., n, ...) -> (..., ...)."""
 
     real_only = True
     lowest = False
@@ -58,14 +58,14 @@ class Amax(Reduction):
 
 
 class Amin(Amax):
-    """The smallest element. Elements that tie share the gradient equally, as PyTorch."""
+    """The smallest element. Elements that tie share the gradient equally, as PyTorch. (..., n, ...) -> (..., ...)."""
 
     real_only = True
     lowest = True
 
 
 class MaxAll(Amax):
-    """The largest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch."""
+    """The largest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch. (...) -> ()."""
 
     real_only = True
     node = "MaxBackward1"
@@ -85,7 +85,7 @@ class MaxAll(Amax):
 
 
 class MinAll(MaxAll):
-    """The smallest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch."""
+    """The smallest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch. (...) -> ()."""
 
     real_only = True
     node = "MinBackward1"
@@ -141,7 +141,10 @@ class PutAlong(Operation):
 
 
 class MaxDim(Operation):
-    """The largest element along `dim` and where it is: the index taken, the first of those that tie, gets the whole gradient."""
+    """The largest element along `dim` and where it is: the index taken, the first of those that tie, gets the whole gradient.
+
+    (..., n, ...) -> (..., ...) twice.
+    """
 
     real_only = True
     node = "MaxBackward0"
@@ -176,7 +179,10 @@ class MaxDim(Operation):
 
 
 class MinDim(MaxDim):
-    """The smallest element along `dim` and where it is: the index taken, the first of those that tie, gets the whole gradient."""
+    """The smallest element along `dim` and where it is: the index taken, the first of those that tie, gets the whole gradient.
+
+    (..., n, ...) -> (..., ...) twice.
+    """
 
     real_only = True
     node = "MinBackward0"
@@ -184,7 +190,7 @@ class MinDim(MaxDim):
 
 
 class Aminmax(Operation):
-    """The smallest and the largest element, of all or along `dim`; ties share equally."""
+    """The smallest and the largest element, of all or along `dim`; ties share equally. (..., n, ...) -> (..., ...) twice."""
 
     real_only = True
     outputs = 2

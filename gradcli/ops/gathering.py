@@ -31,7 +31,10 @@ def part(x: Value, shape: tuple[int, ...]) -> Value:
 
 
 class Gather(TakeAlong):
-    """out[i, j] = x[i, index[i, j]] (dim = 1): index has as many axes as x, and nowhere but in `dim` more elements."""
+    """out[i, j] = x[i, index[i, j]] (dim = 1): index has as many axes as x, and nowhere but in `dim` more elements.
+
+    Shapes: that of index. Gradient: g added up at index.
+    """
 
     name = "gather"
     node = "GatherBackward0"
@@ -83,6 +86,8 @@ class Scatter(Placed):
     """out[i, index[i, j]] = src[i, j] (dim = 1). Where places repeat the last wins, and each gets a gradient, as PyTorch.
 
     `form` numbers PyTorch's spellings: a tensor, a number.
+
+    Shapes: that of x.
     """
 
     form: int = 0
@@ -102,7 +107,7 @@ class Scatter(Placed):
 
 
 class ScatterAdd(Placed):
-    """out[i, index[i, j]] += src[i, j] (dim = 1): what falls on one place is added up."""
+    """out[i, index[i, j]] += src[i, j] (dim = 1): what falls on one place is added up. Shapes: that of x. Gradient of src: g at index."""
 
     def write(self, out: Value, places: tuple[Any, ...], src: Value) -> None:
         np.add.at(out, places, src)

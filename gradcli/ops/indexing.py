@@ -43,7 +43,7 @@ class Embed(Structural):
 
 
 class Select(View):
-    """The elements at `index` of the axis `dim`, which goes: x[:, index]."""
+    """The elements at `index` of the axis `dim`, which goes: x[:, index]. (..., n, ...) -> (..., ...)."""
 
     dim: int
     index: int
@@ -64,7 +64,7 @@ class Select(View):
 
 
 class Slice(View):
-    """The elements start, start + step, ... before `stop` of the axis `dim`: x[:, start:stop:step]."""
+    """The elements start, start + step, ... before `stop` of the axis `dim`: x[:, start:stop:step]. (..., n, ...) -> (..., m, ...)."""
 
     dim: int
     start: int

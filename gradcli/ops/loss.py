@@ -56,7 +56,7 @@ def _real(values: Value) -> Any:
 
 
 class MseLoss(Loss):
-    """Mean squared error: (x - target) ** 2 of each element."""
+    """Mean squared error: (x - target) ** 2 of each element. Shapes: x and target alike, kept; a reduction gives ()."""
 
     real_only = True
 
@@ -71,7 +71,10 @@ class MseLoss(Loss):
 
 
 class SmoothL1Loss(Loss):
-    """Of d = x - target: 0.5 * d ** 2 / beta where abs(d) < beta, else abs(d) - 0.5 * beta. Smooth for beta > 0."""
+    """Of d = x - target: 0.5 * d ** 2 / beta where abs(d) < beta, else abs(d) - 0.5 * beta. Smooth for beta > 0.
+
+    Shapes: x and target alike, kept; a reduction gives ().
+    """
 
     real_only = True
     beta: float = 1.0
@@ -101,7 +104,10 @@ class SmoothL1Loss(Loss):
 
 
 class HuberLoss(Loss):
-    """Of d = x - target: 0.5 * d ** 2 where abs(d) <= delta, else delta * (abs(d) - 0.5 * delta). Smooth."""
+    """Of d = x - target: 0.5 * d ** 2 where abs(d) <= delta, else delta * (abs(d) - 0.5 * delta). Smooth.
+
+    Shapes: x and target alike, kept; a reduction gives ().
+    """
 
     real_only = True
     delta: float = 1.0

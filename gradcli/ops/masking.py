@@ -87,11 +87,11 @@ class Take(Structural):
 
 
 class MaskedScatter(IndexPut):
-    """x with the elements of y, one after the other, where the mask holds."""
+    """x with the elements of y, one after the other, where the mask holds. Shapes: that of x."""
 
 
 class Put(Structural):
-    """x with the elements at `index`, counted in row-major order, replaced by (or increased by) those of `source`."""
+    """x with the elements at `index`, counted in row-major order, replaced by (or increased by) those of `source`. Shapes: that of x."""
 
     accumulate: bool = False
 

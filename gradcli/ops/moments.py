@@ -14,7 +14,7 @@ from gradcli.ops.where import where
 
 
 class Var(Reduction):
-    """The variance: sum (x_i - mean)^2 / (n - correction), the mean over the same axes."""
+    """The variance: sum (x_i - mean)^2 / (n - correction), the mean over the same axes. (..., n, ...) -> (..., ...)."""
 
     analytic = False
     correction: float = 1.0
@@ -46,7 +46,7 @@ class Var(Reduction):
 
 
 class Std(Var):
-    """The standard deviation, the root of the variance. Of constants: derivative 0."""
+    """The standard deviation, the root of the variance. Of constants: derivative 0. (..., n, ...) -> (..., ...)."""
 
     analytic = False
     node = "StdBackward0"
@@ -64,7 +64,7 @@ class Std(Var):
 
 
 class VarMean(Var):
-    """The variance and the mean, as two results."""
+    """The variance and the mean, as two results. (..., n, ...) -> (..., ...) twice."""
 
     analytic = False
     outputs = 2
@@ -77,7 +77,10 @@ class VarMean(Var):
 
 
 class StdMean(Std):
-    """The standard deviation and the mean, as two results. The deviation of constants has derivative 0."""
+    """The standard deviation and the mean, as two results. The deviation of constants has derivative 0.
+
+    (..., n, ...) -> (..., ...) twice.
+    """
 
     analytic = False
     node = "StdMeanBackward0"

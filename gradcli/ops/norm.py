@@ -23,7 +23,10 @@ from gradcli.ops.where import where
 
 
 class Logsumexp(Reduction):
-    """log(sum(exp(x_i))) along axes. Gradient exp(x - out), the softmax; NaN where all are -inf, as PyTorch."""
+    """log(sum(exp(x_i))) along axes. Gradient exp(x - out), the softmax; NaN where all are -inf, as PyTorch.
+
+    (..., n, ...) -> (..., ...).
+    """
 
     def forward(self, x: Value) -> Value:
         top = np.max(np.real(x), axis=self.dim, keepdims=True) if np.size(x) else np.zeros(())
@@ -44,6 +47,8 @@ class LinalgVectorNorm(Reduction):
     """(sum |x_i|^ord)^(1/ord) along axes; ord inf and -inf are the largest and smallest |x_i|, 0 counts what is not 0.
 
     Conventions, PyTorch's: at x = 0 the gradient is 0; elements that tie for the largest share it equally.
+
+    (..., n, ...) -> (..., ...).
     """
 
     ord: float = 2.0
@@ -181,7 +186,10 @@ class Dist(Operation):
 
 
 class Renorm(Operation):
-    """x with every part at an index of `dim` whose norm of order p exceeds maxnorm scaled down to it: times maxnorm / (norm + 1e-7)."""
+    """x with every part at an index of `dim` whose norm of order p exceeds maxnorm scaled down to it: times maxnorm / (norm + 1e-7).
+
+    Shapes: any, kept. Kink where a norm is maxnorm: unscaled there.
+    """
 
     p: float
     dim: int

@@ -122,7 +122,7 @@ class Channelled(Normalized, abstract=True):
 
 
 class NativeBatchNorm(Channelled):
-    """Normalised over all axes but the channels (axis 1)."""
+    """Normalised over all axes but the channels (axis 1). (N, C, ...) -> (N, C, ...)."""
 
     real_only = True
     lifts = False
@@ -137,7 +137,7 @@ class NativeBatchNorm(Channelled):
 
 
 class NativeGroupNorm(Channelled):
-    """Normalised over each of `groups` groups of channels (axis 1) and all further axes."""
+    """Normalised over each of `groups` groups of channels (axis 1) and all further axes. (N, C, ...) -> (N, C, ...)."""
 
     real_only = True
     groups: int = 1
@@ -156,7 +156,7 @@ class NativeGroupNorm(Channelled):
 
 
 class FixedBatchNorm(Operation):
-    """(x - mean) / sqrt(var + eps) * weight + bias for constant mean and var of each channel, axis 1."""
+    """(x - mean) / sqrt(var + eps) * weight + bias for constant mean and var of each channel, axis 1. (N, C, ...) -> (N, C, ...)."""
 
     real_only = True
     name = "batch_norm_eval"

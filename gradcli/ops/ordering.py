@@ -47,7 +47,10 @@ def order_of(x: Value, dim: int, descending: bool) -> Value:
 
 
 class Sort(Chosen):
-    """The elements in ascending (or descending) order along `dim`, and where they were."""
+    """The elements in ascending (or descending) order along `dim`, and where they were.
+
+    (..., n, ...) -> (..., n, ...) twice. Kink at ties, which keep their order when `stable`.
+    """
 
     real_only = True
     descending: bool = False
@@ -62,7 +65,10 @@ class Sort(Chosen):
 
 
 class Topk(Chosen):
-    """The k largest (or smallest) elements along `dim`, the first of them first, and where they are."""
+    """The k largest (or smallest) elements along `dim`, the first of them first, and where they are.
+
+    (..., n, ...) -> (..., k, ...) twice. Kink at ties, where the elements at the indices returned have the gradient.
+    """
 
     real_only = True
     k: int = 1
@@ -97,7 +103,10 @@ class Picked(Chosen, abstract=True):
 
 
 class Kthvalue(Picked):
-    """The k-th smallest element along `dim` (k from 1), and where it is."""
+    """The k-th smallest element along `dim` (k from 1), and where it is.
+
+    (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
+    """
 
     real_only = True
     k: int = 1
@@ -112,7 +121,10 @@ class Kthvalue(Picked):
 
 
 class MedianDim(Picked):
-    """The median along `dim`, the lower one of two, and where it is. NaN where some element is NaN."""
+    """The median along `dim`, the lower one of two, and where it is. NaN where some element is NaN.
+
+    (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
+    """
 
     real_only = True
     node = "MedianBackward1"
@@ -124,7 +136,10 @@ class MedianDim(Picked):
 
 
 class NanmedianDim(Picked):
-    """The median along `dim` of what is not NaN, the lower one of two, and where it is."""
+    """The median along `dim` of what is not NaN, the lower one of two, and where it is.
+
+    (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
+    """
 
     real_only = True
     node = "NanmedianBackward1"
@@ -135,7 +150,10 @@ class NanmedianDim(Picked):
 
 
 class Mode(Picked):
-    """The most frequent element along `dim` (the smallest of several), and the last place where it is."""
+    """The most frequent element along `dim` (the smallest of several), and the last place where it is.
+
+    (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
+    """
 
     real_only = True
 
@@ -148,7 +166,10 @@ class Mode(Picked):
 
 
 class Median(Operation):
-    """The median of all elements, the lower one of two. NaN where some element is NaN."""
+    """The median of all elements, the lower one of two. NaN where some element is NaN.
+
+    (...) -> (). Kink at ties, where one of them has the gradient.
+    """
 
     real_only = True
     rule: ClassVar[type[Picked]] = MedianDim
@@ -180,7 +201,10 @@ class Median(Operation):
 
 
 class Nanmedian(Median):
-    """The median of all elements that are not NaN, the lower one of two."""
+    """The median of all elements that are not NaN, the lower one of two.
+
+    (...) -> (). Kink at ties, where one of them has the gradient.
+    """
 
     real_only = True
     rule: ClassVar[type[Picked]] = NanmedianDim

@@ -15,19 +15,19 @@ from gradcli.ops.window import WriteWindow
 
 
 class SelectScatter(WriteWindow):
-    """x with y in place of its part at one index of an axis."""
+    """x with y in place of its part at one index of an axis. Shapes: that of x; y without the axis."""
 
     node = "SelectScatterBackward0"
 
 
 class SliceScatter(WriteWindow):
-    """x with y in place of a slice of an axis."""
+    """x with y in place of a slice of an axis. Shapes: that of x; y that of the slice."""
 
     node = "SliceScatterBackward0"
 
 
 class DiagonalScatter(WriteWindow):
-    """x with y in place of a diagonal."""
+    """x with y in place of a diagonal. Shapes: that of x; y that of the diagonal."""
 
     node = "DiagonalScatterBackward0"
 

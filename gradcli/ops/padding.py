@@ -17,7 +17,10 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
 
 class ConstantPadNd(Structural):
-    """`value` around x: `pad` has a pair (before, after) for each axis, the last axis first; negative numbers cut off."""
+    """`value` around x: `pad` has a pair (before, after) for each axis, the last axis first; negative numbers cut off.
+
+    (..., n) -> (..., before + n + after).
+    """
 
     pad: tuple[int, ...]
     value: float = 0.0
@@ -90,7 +93,7 @@ class Taken(Operation, abstract=True):
 
 
 class ReflectionPad(Taken):
-    """Each axis continued as in a mirror that stands on its last element."""
+    """Each axis continued as in a mirror that stands on its last element. (..., n) -> (..., before + n + after)."""
 
     node_name = "ReflectionPad{}DBackward0"
 
@@ -99,7 +102,7 @@ class ReflectionPad(Taken):
 
 
 class ReplicationPad(Taken):
-    """Each axis continued by its first and last element."""
+    """Each axis continued by its first and last element. (..., n) -> (..., before + n + after)."""
 
     node_name = "ReplicationPad{}DBackward0"
 
@@ -108,7 +111,7 @@ class ReplicationPad(Taken):
 
 
 class CircularPad(Taken):
-    """Each axis continued from its other end."""
+    """Each axis continued from its other end. (..., n) -> (..., before + n + after)."""
 
     node_name = "CopySlices"
 

@@ -53,7 +53,10 @@ class Gathered(Operation, abstract=True):
 
 
 class Index(Gathered):
-    """The elements at arrays of indices: x[i, j]. Repeated indices add their gradients."""
+    """The elements at arrays of indices: x[i, j]. Repeated indices add their gradients.
+
+    Shapes: indices broadcast among each other, their shape stands where the axes were.
+    """
 
     def forward(self, x: Value, indices: Value) -> Value:
         return x[self.places(x.ndim, indices)]
@@ -112,6 +115,8 @@ class IndexPut(Gathered):
     """x with y at arrays of indices: x[i] = y; with `accumulate` y is added to what is there.
 
     Where indices repeat without `accumulate` the last one wins; as in PyTorch each of them still gets a gradient.
+
+    Shapes: that of x.
     """
 
     analytic = False

@@ -18,7 +18,10 @@ from gradcli.ops.shape import T, UnsafeView, reshape, unsqueeze
 
 
 class LinalgCross(Structural):
-    """The vector product along `dim`, of length 3: out[0] = x[1] * y[2] - x[2] * y[1], and so on round. Broadcasts."""
+    """The vector product along `dim`, of length 3: out[0] = x[1] * y[2] - x[2] * y[1], and so on round. Broadcasts.
+
+    (..., 3, ...), (..., 3, ...) -> (..., 3, ...).
+    """
 
     name = "linalg.cross"
     dim: int = -1

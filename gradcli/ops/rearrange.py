@@ -24,7 +24,10 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
 
 class Roll(Structural):
-    """Elements moved by `shifts` along the axes `dims`, without any in row-major order of all; what leaves at the end enters in front."""
+    """Elements moved by `shifts` along the axes `dims`, without any in row-major order of all; what leaves at the end enters in front.
+
+    Shapes: any, kept.
+    """
 
     shifts: tuple[int, ...]
     dims: tuple[int, ...]
@@ -47,7 +50,7 @@ class Roll(Structural):
 
 
 class Rot90(Structural):
-    """Turned `k` times by a right angle, from axis dims[0] towards dims[1]."""
+    """Turned `k` times by a right angle, from axis dims[0] towards dims[1]. (..., n, ..., m, ...) -> (..., m, ..., n, ...) for odd k."""
 
     k: int
     dims: tuple[int, ...]

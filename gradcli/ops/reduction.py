@@ -81,7 +81,7 @@ class Reduction(Operation, abstract=True):
 
 
 class Sum(Reduction):
-    """The sum: sum x_i. The empty sum is 0."""
+    """The sum: sum x_i. The empty sum is 0. (..., n, ...) -> (..., ...)."""
 
     dim_node = "SumBackward1"
 
@@ -93,7 +93,7 @@ class Sum(Reduction):
 
 
 class Mean(Reduction):
-    """The mean: sum x_i / n. NaN over nothing."""
+    """The mean: sum x_i / n. NaN over nothing. (..., n, ...) -> (..., ...)."""
 
     dim_node = "MeanBackward1"
 
@@ -105,7 +105,7 @@ class Mean(Reduction):
 
 
 class Nansum(Reduction):
-    """The sum of what is not NaN."""
+    """The sum of what is not NaN. (..., n, ...) -> (..., ...). Gradient: 0 where x is NaN."""
 
     node = "NansumBackward0"
 
@@ -120,7 +120,10 @@ class Nansum(Reduction):
 
 
 class Prod(Reduction):
-    """The product of all elements; the empty product is 1. The derivative, the product of the others, holds at zeros too."""
+    """The product of all elements; the empty product is 1. The derivative, the product of the others, holds at zeros too.
+
+    (..., n, ...) -> (..., ...).
+    """
 
     def forward(self, x: Value) -> Value:
         return product(x, axis=self.dim, keepdims=self.keepdim)

@@ -22,7 +22,7 @@ from gradcli.ops.shape import reshape
 
 
 class Logcumsumexp(Operation):
-    """log(exp(x_1) + ... + exp(x_k)) along `dim`, without overflow."""
+    """log(exp(x_1) + ... + exp(x_k)) along `dim`, without overflow. Shapes: any, kept."""
 
     real_only = True
     analytic = False
@@ -54,7 +54,7 @@ class Logcumsumexp(Operation):
 
 
 class Cummax(Chosen):
-    """The largest element so far along `dim`, and where it is: the last of those that tie."""
+    """The largest element so far along `dim`, and where it is: the last of those that tie. (..., n, ...) -> (..., n, ...) twice."""
 
     real_only = True
     lowest = False
@@ -74,7 +74,7 @@ class Cummax(Chosen):
 
 
 class Cummin(Cummax):
-    """The smallest element so far along `dim`, and where it is: the last of those that tie."""
+    """The smallest element so far along `dim`, and where it is: the last of those that tie. (..., n, ...) -> (..., n, ...) twice."""
 
     lowest = True
 

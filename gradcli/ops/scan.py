@@ -23,7 +23,7 @@ def slot(ndim: int, dim: int, place: Any) -> tuple[Any, ...]:
 
 
 class Flip(Structural):
-    """The order of elements reversed along the axes `dims`."""
+    """The order of elements reversed along the axes `dims`. Shapes: any, kept."""
 
     dims: tuple[int, ...]
 
@@ -43,7 +43,10 @@ class Flip(Structural):
 
 
 class Shift(Structural):
-    """Moved by one place towards the end of the axis `dim` (towards the front when `back`); what enters is `fill`, what leaves is lost."""
+    """Moved by one place towards the end of the axis `dim` (towards the front when `back`); what enters is `fill`, what leaves is lost.
+
+    Shapes: any, kept.
+    """
 
     dim: int
     fill: float = 0.0
@@ -70,7 +73,7 @@ class Shift(Structural):
 
 
 class Cumsum(Structural):
-    """The running sum along `dim`: y_k = x_1 + ... + x_k."""
+    """The running sum along `dim`: y_k = x_1 + ... + x_k. Shapes: any, kept. Gradient: the sum of g from the end back to each place."""
 
     dim: int
 
@@ -90,7 +93,10 @@ class Cumsum(Structural):
 
 
 class Recurrence(Operation):
-    """y_k = x_k + a_k * y_(k-1) along `dim`, from y_0 = 0: what running products are differentiated with, without division."""
+    """y_k = x_k + a_k * y_(k-1) along `dim`, from y_0 = 0: what running products are differentiated with, without division.
+
+    Shapes: any, kept.
+    """
 
     analytic = False
     dim: int
@@ -122,7 +128,7 @@ class Recurrence(Operation):
 
 
 class Cumprod(Operation):
-    """The running product along `dim`: y_k = x_1 * ... * x_k. Right at zeros, to every order."""
+    """The running product along `dim`: y_k = x_1 * ... * x_k. Right at zeros, to every order. Shapes: any, kept."""
 
     dim: int
 

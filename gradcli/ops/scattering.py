@@ -26,6 +26,8 @@ class ScatterReduce(Operation):
 
     Without `include_self` what x has at those places does not count. Elements that tie for an extreme share the
     gradient equally, as PyTorch.
+
+    Shapes: that of x.
     """
 
     real_only = True
@@ -129,7 +131,7 @@ class IndexSelect(Structural):
 
 
 class IndexAdd(Structural):
-    """x with alpha times the parts of `source` added at `index` along `dim`."""
+    """x with alpha times the parts of `source` added at `index` along `dim`. Shapes: that of x."""
 
     dim: int
     alpha: float = 1.0
@@ -166,7 +168,7 @@ class IndexAdd(Structural):
 
 
 class IndexCopy(IndexAdd):
-    """x with the parts at `index` along `dim` replaced by those of `source`."""
+    """x with the parts at `index` along `dim` replaced by those of `source`. Shapes: that of x."""
 
     accumulate = False
 
@@ -175,7 +177,10 @@ class IndexCopy(IndexAdd):
 
 
 class IndexFill(Structural):
-    """x with the number `value` in its parts at `index` along `dim`. `form` numbers PyTorch's spellings: a number, a tensor."""
+    """x with the number `value` in its parts at `index` along `dim`. `form` numbers PyTorch's spellings: a number, a tensor.
+
+    Shapes: that of x.
+    """
 
     dim: int
     form: int = 0

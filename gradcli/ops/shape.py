@@ -46,7 +46,7 @@ class UnsafeView(ViewAs):
 
 
 class Clone(Structural):
-    """A copy in memory of its own."""
+    """A copy in memory of its own. Shapes: any, kept."""
 
     def forward(self, x: Value) -> Value:
         return np.array(x, subok=True)[()] if np.ndim(x) == 0 else np.array(x, order="C", subok=True)
@@ -63,7 +63,7 @@ class Clone(Structural):
 
 
 class Alias(View):
-    """The whole tensor as a view: x[...]."""
+    """The whole tensor as a view: x[...]. Shapes: any, kept."""
 
     def forward(self, x: Value) -> Value:
         return x.view()
@@ -80,7 +80,10 @@ class Alias(View):
 
 
 class Squeeze(View):
-    """Without the axes `dim`, all of length 1. `form` numbers PyTorch's spellings: none, one axis, several."""
+    """Without the axes `dim`, all of length 1. `form` numbers PyTorch's spellings: none, one axis, several.
+
+    (..., 1, ...) -> (..., ...).
+    """
 
     dim: tuple[int, ...]
     form: int = 1
@@ -105,7 +108,7 @@ class Squeeze(View):
 
 
 class Unsqueeze(View):
-    """With a new axis of length 1 at `dim`, counted from the end of the result."""
+    """With a new axis of length 1 at `dim`, counted from the end of the result. (..., ...) -> (..., 1, ...)."""
 
     dim: int
 
@@ -166,7 +169,7 @@ class T(View):
 
 
 class Permute(View):
-    """The axes in another order: axis k of the result is axis dims[k] of x."""
+    """The axes in another order: axis k of the result is axis dims[k] of x. (n_0, n_1, ...) -> (n_dims[0], n_dims[1], ...)."""
 
     dims: tuple[int, ...]
 

@@ -18,7 +18,7 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
 
 class Unbind(View):
-    """The parts along the axis `dim`, which goes: as many results as it is long."""
+    """The parts along the axis `dim`, which goes: as many results as it is long. (..., n, ...) -> n times (..., ...)."""
 
     dim: int
     count: int
@@ -62,7 +62,7 @@ def rows(x: Any) -> Iterator[Any]:
 
 
 class Split(View):
-    """Consecutive parts of lengths `sections` along the axis `dim`."""
+    """Consecutive parts of lengths `sections` along the axis `dim`. (..., n, ...) -> (..., n_k, ...) for each part."""
 
     dim: int
     sections: tuple[int, ...]
@@ -91,7 +91,7 @@ class Split(View):
 
 
 class SplitWithSizes(Split):
-    """Consecutive parts of the given lengths along the axis `dim`."""
+    """Consecutive parts of the given lengths along the axis `dim`. (..., n, ...) -> (..., n_k, ...) for each part."""
 
 
 def split(x: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:

@@ -156,7 +156,10 @@ def expansion_error(target: tuple[int, ...], shape: tuple[int, ...]) -> ShapeErr
 
 
 class Fill(Structural):
-    """The number y everywhere in place of x: what `fill_` and x[...] = y write. `form` numbers PyTorch's spellings."""
+    """The number y everywhere in place of x: what `fill_` and x[...] = y write. `form` numbers PyTorch's spellings.
+
+    Shapes: any, kept; y (). Gradients: 0 for x, sum(g) for y.
+    """
 
     node = "FillBackward2"
     form: int = 2
@@ -187,7 +190,7 @@ class Fill(Structural):
 
 
 class Zero(Structural):
-    """Zeros in place of x: what `zero_` writes."""
+    """Zeros in place of x: what `zero_` writes. Shapes: any, kept. Gradient: 0."""
 
     def forward(self, x: Value) -> Value:
         return np.zeros_like(x)
