@@ -14,7 +14,7 @@ from gradcli.syntax.fpcore.reader import Atom, Expression, Form
 from gradcli.syntax.fpcore.words import COMPARISONS
 
 TRIES = 3000
-STEPS = 3_000_000
+STEPS = 1_200_000
 """Steps of evaluation that all tries together may take."""
 STEPS_EACH = 300_000
 DIGITS = 5
