@@ -11,6 +11,8 @@ from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor, require_grad
 from gradcli.errors import ArgumentError, AutogradError, DtypeError
 
+NO_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+
 
 def detach(tensor: Tensor) -> Tensor:
     """The same memory and version counter, outside the graph."""
@@ -68,9 +70,7 @@ def set_data(tensor: Tensor, new: Any) -> None:
 def numpy(tensor: Tensor, *, force: bool = False) -> Any:
     """The memory as a numpy array."""
     if tensor.asks and not force:
-        raise AutogradError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.", hint="write x.detach().numpy()"
-        )
+        raise AutogradError(NO_NUMPY, hint="write x.detach().numpy()")
     return tensor.array
 
 

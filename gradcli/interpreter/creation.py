@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, ShapeError
-from gradcli.interpreter.from_data import as_tensor, tensor
+from gradcli.interpreter.from_data import as_tensor, from_numpy, tensor
 from gradcli.interpreter.leaves import FLOAT, INTEGER, leaf, plain, sizes
 
 
@@ -171,7 +171,7 @@ def manual_seed(seed: int) -> None:
 CREATION: dict[str, Callable[..., Any]] = {
     **{f.__name__: f for f in (tensor, as_tensor, full, full_like, eye, arange, linspace, logspace)},
     **{f.__name__: f for f in (randint, randperm, uniform, normal, bernoulli, manual_seed)},
-    "from_numpy": as_tensor, "asarray": as_tensor, "scalar_tensor": tensor,
+    "from_numpy": from_numpy, "asarray": as_tensor, "scalar_tensor": tensor,
     "zeros": filled("zeros", np.zeros), "ones": filled("ones", np.ones), "empty": filled("empty", np.zeros),
     "rand": filled("rand", uniform_draw), "randn": filled("randn", normal_draw),
     "zeros_like": filled_like("zeros_like", np.zeros), "ones_like": filled_like("ones_like", np.ones),

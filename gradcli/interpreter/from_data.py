@@ -10,10 +10,11 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, DataError, RangeError
+from gradcli.interpreter.arrays import ndarray, tensor_on
 from gradcli.interpreter.leaves import FLOAT, INTEGER, leaf, plain, sizes
 
-ARRAYS = (Tensor, np.ndarray, np.generic)
-"""What holds its numbers as an array: a tensor, or (from Python, never in a program) numpy's own."""
+ARRAYS = (Tensor, ndarray, np.ndarray, np.generic)
+"""What holds its numbers as an array: a tensor, an array, or (from Python, never in a program) numpy's own."""
 
 
 COPY_WARNING = (
@@ -35,6 +36,8 @@ def as_tensor(data: Any, dtype: Any = None, **options: Any) -> Tensor:
     plain(options, "as_tensor")
     if isinstance(data, Tensor) and dtype in (None, data.dtype):
         return data
+    if isinstance(data, ndarray) and dtype in (None, data.value.dtype):
+        return tensor_on(data)
     return leaf(array(data, dtype))
 
 
@@ -45,6 +48,13 @@ def legacy_tensor(*data: Any) -> Tensor:
     return leaf(np.zeros(sizes(data or (0,), "Tensor")))
 
 
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor on the memory of an array (of a tensor too: a file without torch has no other arrays)."""
+    if not isinstance(ndarray, ARRAYS):
+        raise ArgumentError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return as_tensor(ndarray)
+
+
 def array(data: Any, dtype: Any = None) -> np.ndarray:
     """The numpy array that data means, with PyTorch's choice of dtype."""
     if isinstance(data, range):
@@ -52,7 +62,7 @@ def array(data: Any, dtype: Any = None) -> np.ndarray:
         data = list(data)
     shape = shape_of(data)
     state.charge(math.prod(shape))
-    value = np.asarray(data.value if isinstance(data, Tensor) else data) if isinstance(data, ARRAYS) else numbers(data, shape)
+    value = np.asarray(data.value if isinstance(data, (Tensor, ndarray)) else data) if isinstance(data, ARRAYS) else numbers(data, shape)
     return value if dtype is None else value.astype(dtype)
 
 
@@ -72,7 +82,7 @@ def shape_of(data: Any) -> tuple[int, ...]:
         if not data:
             return tuple(shape)
         data = data[0]
-    return (*shape, *data.shape) if isinstance(data, (Tensor, np.ndarray)) else tuple(shape)
+    return (*shape, *data.shape) if isinstance(data, (Tensor, ndarray, np.ndarray)) else tuple(shape)
 
 
 def flatten(data: Any, rank: int, flat: list[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.tensor import Tensor
+from gradcli.interpreter.arrays import METHODS, NDARRAY, dtype_of, ndarray, unwrapped, wrapped
 from gradcli.interpreter.dtypes import DTYPES
 from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.mathematics import CONSTANTS
@@ -58,6 +59,10 @@ ELEMENTWISE_ON_NUMBERS = frozenset(
 """Functions that numpy applies to plain numbers."""
 
 
+OPERANDS = ELEMENTWISE_ON_NUMBERS | {"allclose", "isclose", "dot", "matmul", "inner", "outer", "add", "multiply", "subtract", "divide"}
+"""Functions in which a list is an array too, never a shape or some axes."""
+
+
 def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors that takes numbers and lists as numpy does; numbers give a number."""
 
@@ -71,18 +76,66 @@ def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def numpy_members(meter: Meter, torch: dict[str, Any]) -> dict[str, module]:
-    """`numpy` and what is under it."""
+def on_arrays(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes arrays besides: from arrays alone it gives an array, as numpy's method of that name where there is one."""
+    own = METHODS.get(name)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = [unwrapped(arg) for arg in args]
+        if all(new is old for new, old in zip(given, args)) and not any(type(value) is ndarray for value in kwargs.values()):
+            return function(*args, **kwargs)
+        if any(isinstance(arg, Tensor) for arg in args):
+            return function(*given, **{key: unwrapped(value) for key, value in kwargs.items()})
+        if own is not None and type(args[0]) is ndarray:
+            return own(*args, **kwargs)
+        if name in OPERANDS:
+            given = [tensor(value) if isinstance(value, (list, tuple)) else value for value in given]
+        return wrapped(function(*given, **{key: unwrapped(value) for key, value in kwargs.items()}))
+
+    return call
+
+
+def creating(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes an array, of a function that makes a tensor."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        dtype = dtype_of(kwargs.pop("dtype", None))
+        result = function(*map(unwrapped, args), **kwargs, **({} if dtype is None else {"dtype": dtype}))
+        return ndarray(result) if isinstance(result, Tensor) else result
+
+    return call
+
+
+CREATION = frozenset(
+    {
+        "array", "asarray", "zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "empty", "zeros_like", "ones_like",
+        "full_like", "empty_like",
+    }
+)  # fmt: skip
+
+
+def numpy_members(meter: Meter, torch: dict[str, Any], *, arrays: bool = False) -> dict[str, module]:
+    """`numpy` and what is under it.
+
+    In a file that has torch too, `arrays`, what numpy makes is an array; in one that has numpy alone it is a tensor, to
+    be differentiated like any other.
+    """
     members: dict[str, Any] = dict(CONSTANTS) | DTYPES | {"newaxis": None, "bool_": np.dtype(np.bool_)}
     for name in (*SAME_NAME, *SPELLINGS):
         target = SPELLINGS.get(name, name)
         if target in torch and "." not in name:
             function = torch[target]
-            members[name] = on_numbers(function) if name in ELEMENTWISE_ON_NUMBERS else function
+            if arrays and name in CREATION:
+                members[name] = creating(function)
+            else:
+                members[name] = on_arrays(name, on_numbers(function) if name in ELEMENTWISE_ON_NUMBERS else function)
     linear = torch["linalg"].members
-    members["linalg"] = module("numpy.linalg", {name: linear[name] for name in LINALG if name in linear})
+    members["linalg"] = module("numpy.linalg", {name: on_arrays(f"linalg.{name}", linear[name]) for name in LINALG if name in linear})
     drawn = {"rand": "rand", "randn": "randn", "seed": "manual_seed"}
-    members["random"] = module("numpy.random", {name: torch[target] for name, target in drawn.items() if target in torch})
-    if "tensor" in torch and "Tensor" in torch:
-        members["ndarray"] = torch["Tensor"]
+    members["random"] = module(
+        "numpy.random", {name: creating(torch[target]) if arrays else torch[target] for name, target in drawn.items() if target in torch}
+    )
+    members["ndarray"] = NDARRAY if arrays else torch["Tensor"]
     return {"numpy": module("numpy", members), "numpy.linalg": members["linalg"], "numpy.random": members["random"]}

@@ -115,7 +115,9 @@ class Session:
         self.meter = Meter(program.limits)
         self.printer = Printer(self.meter, stdout)
         self.warner = Warner(self.tree.source, stderr)
-        self.words: Vocabulary = build_vocabulary(self.meter, self.printer, self.tree.source.path, data)
+        self.words: Vocabulary = build_vocabulary(
+            self.meter, self.printer, self.tree.source.path, data, arrays=imports(self.tree.module, "torch")
+        )
         self.variables: dict[str, Any] = {}
         self.recorder = Recorder(self.words.modules, self.replacements(), trace=trace, hooks=hooks)
         self.recorder.plan_imports(self.tree.module)
@@ -218,6 +220,17 @@ def value_of(node: Any, source: Source, variables: dict[str, Any], meter: Meter,
     compiler = Compiler(ast.Module([ast.Expr(node)], []), source, meter, names, variables, recorder)
     compiler.bound |= set(variables)
     return compiler.expression(node, Scope("module", None))([None, None])
+
+
+def imports(tree: ast.Module, name: str) -> bool:
+    """Whether a file has an import line for a module, or for what is in it."""
+    named: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named.append(node.module or "")
+    return any(module.partition(".")[0] == name for module in named)
 
 
 def modules_by_usual_name(words: Vocabulary) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from gradcli.engine.saved import saved_attribute, saved_names
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.torchviz import Digraph
 from gradcli.errors import RangeError
+from gradcli.interpreter.arrays import ARRAY_TABLES, ndarray, of_tensor
 from gradcli.interpreter.attributes import MISSING, Table
 from gradcli.interpreter.creation import full
 from gradcli.interpreter.from_data import tensor
@@ -41,10 +42,10 @@ def size(x: Tensor, dim: int | None = None) -> Any:
     return lengths[dim]
 
 
-def numpy(x: Tensor, *, force: bool = False) -> Tensor:
-    """The values on the same memory, as a tensor: no array of numpy's own, which no limit would guard, gets into a program."""
+def numpy(x: Tensor, *, force: bool = False) -> ndarray:
+    """The values on the same memory, as the language's own kind of array: none of numpy's, which no limit would guard."""
     sharing.numpy(x, force=force)
-    return sharing.detach(x)
+    return of_tensor(x)
 
 
 def new_filled(value: int, name: str) -> Callable[..., Tensor]:
@@ -116,4 +117,5 @@ ENGINE_TABLES: dict[type, Table] = {
     RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
     Optimizer: Table("Optimizer", OPTIMIZER_PROPERTIES, OPTIMIZER_METHODS),
     Digraph: Table("Digraph", {"source": lambda d: d.source}),
+    **ARRAY_TABLES,
 }

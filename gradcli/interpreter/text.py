@@ -11,11 +11,14 @@ import numpy as np
 
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import builtin_name
+from gradcli.interpreter.arrays import ArrayType, ndarray
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.values import Size
 
 BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
 NUMBERS = (int, float, complex, str)
+SHORTER = frozenset({ndarray, ArrayType})
+"""Kinds of values whose `str` is another than their `repr`."""
 
 
 def text(meter: Meter, value: Any) -> str:
@@ -23,6 +26,10 @@ def text(meter: Meter, value: Any) -> str:
     kind = type(value)
     if kind is str:
         return str(value)
+    if kind in SHORTER:
+        shown = str(value)
+        meter.string(len(shown))
+        return shown
     if isinstance(value, BaseException):
         meter.scan(value.args)
         return str(value)

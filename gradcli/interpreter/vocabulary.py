@@ -71,12 +71,17 @@ def torch_modules() -> dict[str, module]:
     return modules
 
 
-def build_vocabulary(meter: Meter, printer: Callable[..., None], path: str, data: str | None) -> Vocabulary:
-    """The vocabulary of a run. A bare name that Python has is Python's; else torch's, then torch.nn.functional's."""
+def build_vocabulary(
+    meter: Meter, printer: Callable[..., None], path: str, data: str | None, *, arrays: bool = False
+) -> Vocabulary:
+    """The vocabulary of a run. A bare name that Python has is Python's; else torch's, then torch.nn.functional's.
+
+    `arrays`: numpy makes arrays, not tensors.
+    """
     modules = torch_modules()
     torch, functional = modules["torch"].members, modules["torch.nn.functional"].members
     modules["math"] = module("math", math_members(meter, OPERATIONS))
-    modules |= numpy_members(meter, torch)
+    modules |= numpy_members(meter, torch, arrays=arrays)
     modules["__future__"] = module("__future__", {})
     autograd = {name: value for name, value in modules["torch.autograd"].members.items() if not isinstance(value, module)}
     bare = {name: value for name, value in {**functional, **autograd, **torch}.items() if not isinstance(value, module)}
