@@ -54,8 +54,13 @@ Examine = Callable[[FunctionCall, int, int], list["Fault"]]
 """Looks at one call with a budget and a seed."""
 
 
-def check_functions(tracer: Tracer, budget: int, seed: int, again: Examine | None = None) -> tuple[list[FunctionResult], list[Fault]]:
-    """One result for each user Function, and the faults found; `again` is asked too where the first look finds none."""
+def check_functions(
+    tracer: Tracer, budget: int, seed: int, again: Examine | None = None, rtol: float = 0.0
+) -> tuple[list[FunctionResult], list[Fault]]:
+    """One result for each user Function, and the faults found; `again` is asked too where the first look finds none.
+
+    `rtol` is what a user allows beyond rounding, relative to each element.
+    """
     results, faults = [], []
     calls = tracer.calls
     for cls in dict.fromkeys(call.cls for call in calls):
@@ -64,7 +69,7 @@ def check_functions(tracer: Tracer, budget: int, seed: int, again: Examine | Non
         if tracer.is_surrogate(cls):
             results.append(FunctionResult(cls.__name__, line, "pass", False, "surrogate: its backward is deliberately not the derivative"))
             continue
-        found = [fault for call in own for fault in Alone(call, budget, seed).faults()]
+        found = [fault for call in own for fault in Alone(call, budget, seed, rtol).faults()]
         if not found and again is not None:
             found = [fault for call in own for fault in again(call, budget, seed)]
         faults += found
@@ -75,8 +80,8 @@ def check_functions(tracer: Tracer, budget: int, seed: int, again: Examine | Non
 class Alone:
     """One call of a user Function, judged at its own inputs along random upstream gradients."""
 
-    def __init__(self, call: FunctionCall, budget: int, seed: int) -> None:
-        self.call, self.node, self.budget = call, call.node, budget
+    def __init__(self, call: FunctionCall, budget: int, seed: int, rtol: float = 0.0) -> None:
+        self.call, self.node, self.budget, self.rtol = call, call.node, budget, rtol
         rng = np.random.default_rng([seed, call.first])
         self.weights = [as_float(signed(rng, shape, dtype).astype(dtype)) for shape, dtype in self.node.shapes]
         outputs = zip(call.outputs, self.weights, strict=False)
@@ -96,7 +101,7 @@ class Alone:
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
         expected = [truth(o, item) for o, item in zip(opinions, self.inputs, strict=True)]
         triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
-        suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.dtype)]
+        suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.dtype, self.rtol)]
         if suspects:
             suspects = self.without_rounding(suspects, opinions, expected)
         if any(o.kinked for o in opinions):
@@ -107,11 +112,12 @@ class Alone:
         """Which inputs remain suspect when forward and backward run at 50 digits; by how much they are off where that does not work."""
         exactly = rederived(self.call, self.weights)
         if exactly is None:
-            return [k for k in suspects if differs(self.inputs[k].autograd, expected[k], opinions[k], self.inputs[k].dtype, CLOSE)]
+            close = max(CLOSE, self.rtol)
+            return [k for k in suspects if differs(self.inputs[k].autograd, expected[k], opinions[k], self.inputs[k].dtype, close)]
         left = []
         for k in suspects:
             again = sum((exactly[p] for p in self.places[k] if p in exactly), np.zeros(self.inputs[k].shape))
-            if differs(again, expected[k], opinions[k], np.dtype(np.float64), 1e-12, 1e-14):
+            if differs(again, expected[k], opinions[k], np.dtype(np.float64), max(1e-12, self.rtol), 1e-14):
                 left.append(k)
         return left
 

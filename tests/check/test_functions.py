@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gradcli.check import CheckOptions, check_file
+
 
 def function(forward: str, backward: str, args: str = "x", *, save: str | None = None, name: str = "F") -> str:
     """A Function of one-line bodies; the lines of its backward begin at 7."""
@@ -227,3 +229,14 @@ def test_a_right_backward_may_be_differentiated_again(check) -> None:
     found = check(text)
     assert found.status == "pass"
     assert not found.failing
+
+
+def test_what_rtol_allows_is_allowed_to_a_function_alone_too(tmp_path) -> None:
+    path = tmp_path / "near.grad"
+    path.write_text(
+        "import torch\nclass Near(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g * 2.01\n\n"
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = Near.apply(x).sum()\n"
+    )
+    assert check_file(str(path), None, CheckOptions()).failing
+    assert not check_file(str(path), None, CheckOptions(rtol=0.1)).failing

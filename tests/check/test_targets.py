@@ -206,3 +206,10 @@ def test_a_hook_that_changes_the_gradient_is_noted_and_judged_without_its_change
 def test_an_output_without_a_name_goes_by_its_text(check) -> None:
     found = check("x = tensor(3.0, requires_grad=True)\n(x ** 2).backward()")
     assert found.targets[0].output == "x ** 2"
+
+
+def test_a_gradient_from_deep_in_a_tail_is_no_false_alarm(check) -> None:
+    lines = ["w = tensor([0.3, -0.4], requires_grad=True)", "b = tensor(-0.5, requires_grad=True)", "x = tensor([999.5, 0.25])"]
+    found = check("\n".join([*lines, "h = tanh(w @ x + b)", "loss = (sigmoid(h) * h).sum()"]))
+    assert 0 < abs(found.targets[0].inputs[1].autograd) < 1e-80
+    assert found.status == "pass"
