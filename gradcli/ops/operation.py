@@ -23,7 +23,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from inspect import CO_VARARGS
+from inspect import CO_VARARGS, get_annotations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -128,7 +128,7 @@ class Operation:
         super().__init_subclass__(**kwargs)
         cls.parameters = cls.parameters | {
             field: getattr(cls, field, ...)
-            for field, kind in cls.__dict__.get("__annotations__", {}).items()
+            for field, kind in get_annotations(cls).items()
             if field not in Operation.__annotations__ and not str(kind).startswith("ClassVar")
         }
         if abstract:
