@@ -15,6 +15,7 @@ from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, SourceErrors, UsageError
+from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run, prepared
 from gradcli.interpreter.recorder import CheckCall, ClaimCall
 from gradcli.syntax.source import Source
@@ -156,7 +157,15 @@ def collect(program: Program, options: CheckOptions, tracer: Tracer, lift: Any =
     if run.error is not None:
         return run, []
     with judging(run):
-        return run, choose(run, collector, options)
+        try:
+            return run, choose(run, collector, options)
+        except GradcliError:
+            raise
+        except Exception as error:
+            told = program_error(error)  # here, where the engine still knows the place
+            if told is None:
+                raise
+            raise told from error
 
 
 def judging(run: Run) -> Any:

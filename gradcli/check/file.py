@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +266,9 @@ def judge_input(
         eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else float(np.finfo(np.float64).eps)
         return sensitivity(witness.inputs, position, witness.budget, eps)
 
-    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, parts(item.tensor.value), rounding).judge()
+    slopes = partial(witness.slopes, position)
+    point = parts(item.tensor.value)
+    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, point, rounding, slopes).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
     return judgement

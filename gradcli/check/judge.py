@@ -30,6 +30,10 @@ Arbiter = Callable[[np.ndarray], np.ndarray]
 """Differences at 50 digits for the given flat elements; NaN where there is no answer."""
 
 
+Slopes = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray] | None]
+"""The slopes to the right and to the left by the given flat elements, and their bar."""
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """What a user allows beyond rounding: abs(error) <= rtol * abs(truth) + atol; and how many ulps an element may lose
@@ -86,6 +90,7 @@ class Judge:
         tolerance: Tolerance | None = None,
         point: np.ndarray | None = None,
         sensitivity: Rederive = lambda: None,
+        slopes: Slopes | None = None,
     ) -> None:
         self.sensitivity = sensitivity
         self.point = given if point is None else point
@@ -94,6 +99,7 @@ class Judge:
         self.opinion = opinion
         self.rederive = rederive
         self.arbiter = arbiter
+        self.slopes = slopes
         self.eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
         self.tiny = float(np.finfo(dtype).tiny) if dtype.kind == "f" else 0.0
         shape = self.given.shape
@@ -235,9 +241,34 @@ class Judge:
             answer = flat.reshape(self.given.shape)
             agrees = np.abs(answer - self.given) <= 1e-9 * np.abs(answer) + self.tiny
             self.set(far & agrees, "pass")
-            self.set(far & ~agrees & (reliable | np.isfinite(answer)), "fail")
+            wrong = far & ~agrees & (reliable | np.isfinite(answer))
+            self.set(wrong & ~self.at_corner(wrong & np.isnan(answer)), "fail")
         if (silent & ~reliable & (self.verdicts == "unchecked")).any():
             self.notes.append(("unreliable-fd", "the error bar of the finite difference is too wide to decide"))
+
+    def at_corner(self, doubtful: np.ndarray) -> np.ndarray:
+        """Elements at a corner: the slopes to the right and to the left differ, so no difference is a derivative.
+
+        A gradient between the two is a slope that is right there ("kink"); another one stays unchecked: at a tie of
+        singular values the slopes along single elements do not bound the right gradients.
+        """
+        corner = np.zeros(self.given.shape, dtype=bool)
+        elements = np.flatnonzero(doubtful)
+        found = self.slopes(elements) if elements.size and self.slopes is not None else None
+        if found is None:
+            return corner
+        right, left, bar = found
+        given = self.given.reshape(-1)[elements]
+        apart = np.abs(right - left) > BARS * bar + 1e-6 * np.maximum(np.abs(right), np.abs(left))
+        room = BARS * bar + 1e-6 * np.abs(given)
+        between = (given >= np.minimum(right, left) - room) & (given <= np.maximum(right, left) + room)
+        corner.reshape(-1)[elements[apart]] = True
+        inside = np.zeros(self.given.size, dtype=bool)
+        inside[elements[apart & between]] = True
+        self.set(inside.reshape(self.given.shape), "kink")
+        if apart.any():
+            self.notes.append(("kink", "the slopes to the right and to the left differ: the function has a corner here"))
+        return corner
 
     def by_projection(self) -> None:
         """A gradient too large for differences by element: all elements that SymPy is silent on, by random directions."""

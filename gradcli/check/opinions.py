@@ -15,6 +15,7 @@ from gradcli.check.target import Input, Term
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references import difference
 from gradcli.references.arbiter import arbitrate
+from gradcli.references.difference import one_sided
 from gradcli.references.estimate import Estimate, NoAnswer
 from gradcli.references.numeric import numeric, projected
 from gradcli.references.path import Path
@@ -198,6 +199,14 @@ class Witness:
         kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
         inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
         return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference, project)
+
+    def slopes(self, position: int, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The slopes to the right and to the left by some (flat) elements, and their bar; None where they cannot be told."""
+        paths = self.paths(position)
+        if len(paths) != 1 or self.inputs[position].constant is not None or paths[0][0].weights is None:
+            return None
+        term, path = paths[0]
+        return one_sided(path, term.weights, elements)
 
     def arbitrate(self, position: int, elements: np.ndarray) -> np.ndarray:
         """Differences at high precision for some (flat) elements of an input: the sum over its terms; NaN without an answer."""

@@ -144,6 +144,8 @@ def make(
         given = weights = both_directions(rng or np.random.default_rng(0), output)
         text = f"{name} is complex: judged is the gradient of Re(sum(conj(w) * {name})), w one random grad_outputs"
         notes.append(Note("random-grad-outputs", text, line))
+    if hooked(output):
+        notes.append(Note("hook", "a hook changes or watches gradients below: what is judged is the gradient without it", line))
     found = gradient(output, tensors, weights)
     record = output.record()
     seed = np.ones(()) if weights is None and output.ndim == 0 else weights
@@ -161,6 +163,20 @@ def vanished(name: str, wrt: tuple[str, int | None, Tensor], line: int | None, o
     zero = np.zeros(tensor.shape + tensor.shape, tensor.dtype)
     item = Input(label, at, tensor.shape, tensor.dtype, tensor, zero, [Term(None, seed)])
     return Target(name, line, np.zeros(tensor.shape, tensor.dtype), None, order, [item], [])
+
+
+def hooked(output: Tensor) -> bool:
+    """Whether a hook of the program is set on a tensor below an output."""
+    edge = output.edge()
+    seen, stack = {edge[0]} if edge else set(), [edge[0]] if edge else []
+    while stack:
+        node = stack.pop()
+        if (node.watch is not None and any(node.watch.tensors.values())) or (isinstance(node, AccumulateGrad) and node.variable.hooks):
+            return True
+        below = [e[0] for e in node.edges if e is not None and e[0] not in seen]
+        seen.update(below)
+        stack += below
+    return False
 
 
 def both_directions(rng: np.random.Generator, output: Tensor) -> np.ndarray:

@@ -144,6 +144,8 @@ class FunctionNode(Node):
         return None if edge is None or isinstance(edge[0], AccumulateGrad) else edge
 
     def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
+        if state.span is None:  # a pass after the program has ended: its faults stand where the Function was applied
+            state.span = self.span
         results = self.cls.backward(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes, strict=False)])
         results = results if isinstance(results, tuple) else (results,)
         expected = len(self.inputs)

@@ -45,10 +45,16 @@ def tensor_of(value: Any, name: str) -> Tensor:
 
 
 def normal_draw(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    if dtype.kind == "c":  # a complex normal has variance 1 in all: half of it in each part
+        real, imag = state.rng.standard_normal((2, *shape)) / np.sqrt(2.0)
+        return draw(real + 1j * imag, dtype)
     return draw(state.rng.standard_normal(shape), dtype)
 
 
 def uniform_draw(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    if dtype.kind == "c":
+        real, imag = state.rng.random((2, *shape))
+        return draw(real + 1j * imag, dtype)
     return draw(state.rng.random(shape), dtype)
 
 

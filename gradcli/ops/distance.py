@@ -58,7 +58,9 @@ class Cdist(Operation):
         if self.p in (0, math.inf):
             return self.norm_of(d, np)
         if self.p == 2:
-            return sqrt(np.add.reduce(d * d, axis=-1))
+            square = np.add.reduce(d * d, axis=-1)
+            apart = np.asarray(square != 0, dtype=bool)
+            return np.where(apart, sqrt(np.where(apart, square, 1.0)), 0.0)
         size = absolute(d)
         return np.add.reduce(size, axis=-1) if self.p == 1 else np.add.reduce(size**self.p, axis=-1) ** (1 / self.p)
 

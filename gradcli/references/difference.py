@@ -147,6 +147,20 @@ def ladder(program: Program, elements: np.ndarray, steps: Sequence[float], size:
     return np.where(np.isfinite(best[1]), best[0], np.nan), best[1]
 
 
+def one_sided(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The slopes to the right and to the left by each of the (flat) elements, and a bar that covers both; derivative shape + elements."""
+    program, count = Program(path, weights), len(LADDER)
+    size = scales(program.point).reshape(-1)[elements]
+    stacks, moves = evaluate(program, elements, size, [sign * s for sign in (1.0, -1.0) for s in LADDER])
+    base = parts(as_float(program.path.output.value))
+    found = []
+    for side in (slice(0, count), slice(count, 2 * count)):
+        rows = [program.slopes(v, np.broadcast_to(base, v.shape), w) for v, w in zip(stacks[side], moves[side])]
+        found.append(extrapolate([(v, np.abs(e)) for v, e in rows], LADDER, order=1))
+    right, left = (np.moveaxis(value, 0, -1) for value, _ in found)
+    return right, left, np.moveaxis(found[0][1] + found[1][1], 0, -1)
+
+
 def along(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
     """The derivative of the weighted output along one direction of the input's space, and its error bar, by the full ladder.
 

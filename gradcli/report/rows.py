@@ -69,7 +69,8 @@ def _row(target: TargetResult, item: InputResult, flat: int, view: View) -> Row:
     judged = item.autograd if item.claimed is None else item.claimed
     x, symbolic, difference = _at(judged, flat), _at(item.symbolic, flat), _at(item.finite_difference, flat)
     reference = difference if symbolic is None or not np.isfinite(complex(symbolic)) else symbolic
-    digits = numbertext.SHORT if reference is None else numbertext.digits_to_tell(x, reference)
+    agrees = reference is None or np.ravel(item.verdicts)[flat] == "pass"
+    digits = numbertext.SHORT if agrees else numbertext.digits_to_tell(x, reference)
     error = numbertext.bar(np.nan if reference is None else numbertext.relative_error(x, reference))
     return Row(
         label=label(target, item, flat),

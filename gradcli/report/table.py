@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gradcli.check.result import CheckResult, FileResult, TargetResult
+from gradcli.errors import UsageError
 from gradcli.report import layout, remarks, text
 from gradcli.report.check_json import summary
 from gradcli.report.errors import error_type
@@ -69,7 +70,7 @@ def _remark(file: FileResult) -> str:
 
 
 def _error_name(file: FileResult) -> str:
-    if file.error is None:
+    if file.error is None or isinstance(file.error, UsageError):
         return ""
     span = getattr(file.error, "span", None)
     return f" ({error_type(file.error)}{f', line {span.line}' if span else ''})"

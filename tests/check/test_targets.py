@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradcli.check import CheckOptions, check_file
+
 X = "x = tensor([1.0, 2.0], requires_grad=True)\n"
 
 
@@ -213,3 +215,36 @@ def test_a_gradient_from_deep_in_a_tail_is_no_false_alarm(check) -> None:
     found = check("\n".join([*lines, "h = tanh(w @ x + b)", "loss = (sigmoid(h) * h).sum()"]))
     assert 0 < abs(found.targets[0].inputs[1].autograd) < 1e-80
     assert found.status == "pass"
+
+
+def test_corners_of_singular_values_are_kinks(check) -> None:
+    found = check("import torch\nA = torch.diag(torch.tensor([2.0, 1.0, 0.0])).requires_grad_()\nloss = torch.linalg.svdvals(A).sum()")
+    assert (found.status, found.failing) == ("kink", False)
+    assert found.targets[0].inputs[0].verdicts[2, 2] == "kink"
+
+
+def test_a_wrong_gradient_of_singular_values_still_fails(check) -> None:
+    lines = ["import torch", "A = torch.tensor([[2.0, 0.3], [0.1, 1.0]], requires_grad=True)", "loss = torch.linalg.svdvals(A).sum()"]
+    right = check("\n".join(lines)).targets[0].inputs[0].autograd
+    wrong = (right * 1.001).tolist()
+    assert check("\n".join([*lines, f"claim(loss, A, tensor({wrong}))"])).status == "fail"
+
+
+def test_distances_of_a_set_to_itself_have_a_derivative(check) -> None:
+    found = check("import torch\nx = torch.tensor([[0.0], [1.0], [3.0]], requires_grad=True)\nloss = torch.cdist(x, x).sum()")
+    assert (found.status, found.targets[0].symbolic) == ("pass", "per-node")
+
+
+def test_random_complex_leaves_have_both_parts(check) -> None:
+    lines = ["class F(Function):", " @staticmethod", " def forward(ctx, z):", "  ctx.save_for_backward(z)", "  return z * z"]
+    lines += [" @staticmethod", " def backward(ctx, g):", "  (z,) = ctx.saved_tensors", "  return g * 2 * z"]
+    lines += ["import torch", "z = torch.randn(3, dtype=torch.complex128, requires_grad=True)", "loss = F.apply(z).real.sum()"]
+    assert check("\n".join(lines)).status == "fail"
+
+
+def test_a_backward_of_the_wrong_shape_is_told_with_its_place() -> None:
+    lines = ["class F(Function):", " @staticmethod", " def forward(ctx, x):", "  return x * 2"]
+    lines += [" @staticmethod", " def backward(ctx, g):", "  return g.expand(2, 3)[:, :2]"]
+    found = check_file("t.grad", "\n".join([*lines, "x = ones(3, requires_grad=True)", "y = F.apply(x).sum()"]), CheckOptions())
+    assert found.error is not None
+    assert found.error.span.line == 9
