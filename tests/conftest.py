@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import math
 import os
@@ -15,17 +16,29 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gradcli.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 QUIET_ENVIRONMENT = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS", "PYTHONIOENCODING", "LC_ALL")
 
+settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("GRADCLI_HYPOTHESIS", "quick"))
+"""The same examples every time; GRADCLI_HYPOTHESIS=thorough looks for new ones, and for longer."""
+
 Gradcli = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew from what the code gives now")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests stay to the end: no pass of the garbage collector need look through them."""
+    gc.collect()
+    gc.freeze()
 
 
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
@@ -68,12 +81,20 @@ def gradcli(tmp_path: Path) -> Gradcli:
     It runs in this process, which has SymPy loaded once for all tests; what a process alone shows is for `gradcli_process`.
     """
 
-    def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path):
+    def run(*arguments: str | Path, input: str = "", env: Mapping[str, str] | None = None, cwd: Path = tmp_path, together: bool = False):
         words = [*map(str, arguments)]
         stdin = io.TextIOWrapper(io.BytesIO(input.encode()), encoding="utf-8")
         changed = mock.patch.dict(os.environ, environment(env or {}), clear=True)
         patched = mock.patch.multiple(sys, argv=["gradcli", *words], stdin=stdin)
-        with captured("stdout") as out, captured("stderr") as err, contextlib.chdir(cwd), changed, patched, pytest.raises(SystemExit) as stop:
+        streams = (["stdout", "stderr"], []) if together else (["stdout"], ["stderr"])
+        with (
+            captured(*streams[0]) as out,
+            captured(*streams[1]) as err,
+            contextlib.chdir(cwd),
+            changed,
+            patched,
+            pytest.raises(SystemExit) as stop,
+        ):
             main()
         return subprocess.CompletedProcess(words, stop.value.code, out(), err())
 
@@ -81,11 +102,14 @@ def gradcli(tmp_path: Path) -> Gradcli:
 
 
 @contextlib.contextmanager
-def captured(name: str) -> Iterator[Callable[[], str]]:
-    """Put a file, as a shell would, in the place of a standard stream; gives a function to read it with."""
+def captured(*names: str) -> Iterator[Callable[[], str]]:
+    """Put a file, as a shell would, in the place of standard streams; gives a function to read it with."""
     with tempfile.TemporaryFile() as kept:
-        # gradcli may close its descriptor, or turn it elsewhere: so it gets another one than the one that is read.
-        with open(os.dup(kept.fileno()), "w", encoding="utf-8") as stream, mock.patch.object(sys, name, stream):
+        with contextlib.ExitStack() as stack:
+            for name in names:
+                # gradcli may turn its descriptor elsewhere: so it gets another one than the one that is read.
+                stream = stack.enter_context(open(os.dup(kept.fileno()), "w", encoding="utf-8"))
+                stack.enter_context(mock.patch.object(sys, name, stream))
             yield lambda: read.decode("utf-8", "replace")
         kept.seek(0)
         read = kept.read()

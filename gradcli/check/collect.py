@@ -67,9 +67,7 @@ class Collector:
         else:
             lines = [label(t)[1] if isinstance(t, Tensor) else None for t in wrt]
             chosen = list(zip(call.names.wrt, lines, wrt))
-        self.targets += make_targets(
-            call.output, call.names.output, chosen, call.grad_outputs, call.span.line, call.order or 1, self.rng
-        )
+        self.targets += make_targets(call.output, call.names.output, chosen, call.grad_outputs, call.span.line, call.order or 1, self.rng)
 
     def claim(self, call: ClaimCall) -> None:
         tracer = state.tracer
@@ -258,5 +256,3 @@ def variable(run: Run, name: str, option: str) -> Tensor:
     if not isinstance(value, Tensor):
         raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G107")
     return value
-
-

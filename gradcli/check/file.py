@@ -349,5 +349,3 @@ def settle(result: FileResult, options: CheckOptions) -> None:
         found.append(("unchecked", options.fails("unchecked")))
     result.status = max(((rank(s, f), s) for s, f in found), default=(0.0, "pass"))[1]
     result.failing = any(f for _, f in found)
-
-

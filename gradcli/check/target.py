@@ -150,9 +150,7 @@ def make(
     record = output.record()
     seed = np.ones(()) if weights is None and output.ndim == 0 else weights
     term = Term(record, seed)
-    inputs = [
-        Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term]) for (label, at, t), g in zip(wrt, found)
-    ]
+    inputs = [Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term]) for (label, at, t), g in zip(wrt, found)]
     return Target(name, line, np.array(output.value, copy=True), given, order, inputs, [(output, weights)], notes)
 
 

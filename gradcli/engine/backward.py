@@ -347,9 +347,7 @@ def grad(
     Raises RuntimeError for an input that does not ask for a gradient, or that was not used (unless allowed).
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     if not only_inputs:
         state.warn(ONLY_INPUTS, FutureWarning)
     sources, wanted = as_sequence(outputs), as_sequence(inputs)

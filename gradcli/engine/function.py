@@ -326,9 +326,7 @@ def form_of(output: Any) -> Any:
     return (output.shape, output.dtype) if isinstance(output, Tensor) else ((), None)
 
 
-def _attach(
-    cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any]
-) -> None:
+def _attach(cls: type[Function], context: Context, edges: tuple[Edge | None, ...], args: tuple[Any, ...], outputs: list[Any]) -> None:
     """Give the outputs their common node."""
     for dirty in context.dirty:
         if not any(dirty is out for out in outputs):

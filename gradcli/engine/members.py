@@ -187,7 +187,7 @@ def matrix_property(name: str) -> Callable[[Tensor], Any]:
 
     def read(tensor: Tensor) -> Any:
         if name == "H" and tensor.ndim != 2:
-            raise ShapeError("tensor.H is only supported on matrices (2-D tensors). Got " f"{tensor.ndim}-D tensor.")
+            raise ShapeError(f"tensor.H is only supported on matrices (2-D tensors). Got {tensor.ndim}-D tensor.")
         swapped = tensor.transpose(-2, -1)
         return swapped.conj() if tensor.value.dtype.kind == "c" else swapped
 
@@ -280,7 +280,6 @@ NODE_METHODS: dict[str, Callable[..., Any]] = {
 }
 
 HANDLE_METHODS: dict[str, Callable[..., Any]] = {"remove": RemovableHandle.remove}
-
 
 
 def furnish() -> None:

@@ -55,7 +55,6 @@ class State:
         """Called with the number of elements before they are allocated; raises LimitError past a limit."""
         self.warn: Callable[[str, type[Warning]], None] = _python_warning
 
-
     def warn_once(self, kind: str, message: str, category: type[Warning] = UserWarning) -> None:
         """Warn at the first time that a source line gives cause to."""
         key = (kind, self.span.line if self.span is not None else 0)

@@ -330,7 +330,7 @@ def refuse_complex(op: Operation, values: Sequence[Any]) -> None:
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "c":
             dtype = "ComplexDouble" if value.dtype == np.complex128 else "ComplexFloat"
             hint = "it is for real numbers: .abs(), .real or .imag give some"
-            raise DtypeError(f'"{op.name}" not implemented for \'{dtype}\'', hint=hint)
+            raise DtypeError(f"\"{op.name}\" not implemented for '{dtype}'", hint=hint)
 
 
 def broadcast_error(values: list[Any]) -> ShapeError | None:
@@ -365,9 +365,7 @@ def _apply_several(
     return results
 
 
-def make_node(
-    op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any, results: tuple[Tensor, ...]
-) -> OperationNode:
+def make_node(op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any, results: tuple[Tensor, ...]) -> OperationNode:
     """The node of an operation whose inputs of `mask` ask for gradients."""
     edges = [arg.edge() if type(arg) is Tensor else None for arg in args]
     return node_of(op, args, values, edges, mask, out, results)

@@ -127,9 +127,7 @@ def logspace(
     return leaf(values.astype(FLOAT if dtype is None else dtype), requires_grad)
 
 
-def randint(
-    low: Any, high: Any = None, size: Any = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any
-) -> Tensor:
+def randint(low: Any, high: Any = None, size: Any = None, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
     """Integers drawn from low (0 when left out) to high - 1."""
     plain(options, "randint")
     if size is None or isinstance(high, (tuple, list)):

@@ -19,9 +19,7 @@ class Limits:
     steps: int = limit(20_000_000, "--max-steps", "steps interpreted: loop rounds, calls, items gone through")
     elements: int = limit(200_000_000, "--max-elements", "elements of tensors held at once")
     tensor_elements: int = limit(50_000_000, "--max-tensor-elements", "elements of one tensor")
-    work: int = limit(
-        20_000_000_000, "--max-work", "elementary operations at once: multiplications of matrices, terms of series"
-    )
+    work: int = limit(20_000_000_000, "--max-work", "elementary operations at once: multiplications of matrices, terms of series")
     nesting: int = limit(500, "--max-nesting", "levels of nesting, in the file and in its values")
     recursion: int = limit(1000, "--max-recursion", "calls inside each other")
     integer_bits: int = limit(100_000, "--max-integer-bits", "bits of an integer")

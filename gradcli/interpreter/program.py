@@ -274,9 +274,7 @@ def run_file(
     """Parse and run a file. Raises SourceErrors or LimitError when it is not in the language; see `Program.run` for the rest."""
     limits = limits or Limits()
     tree = parse(source, nesting=limits.nesting, file_size=limits.file_size)
-    return Program(tree, limits).run(
-        seed=seed, overrides=overrides, trace=trace, stdout=stdout, stderr=stderr, hooks=hooks, data=data
-    )
+    return Program(tree, limits).run(seed=seed, overrides=overrides, trace=trace, stdout=stdout, stderr=stderr, hooks=hooks, data=data)
 
 
 __all__ = ["Program", "Run", "evaluate", "run_file"]

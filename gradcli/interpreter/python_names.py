@@ -213,6 +213,7 @@ FUNCTION_NAMES = (
     "getattr",
 )  # fmt: skip
 
+
 def kinds(b: Builtins) -> dict[str, Kind]:
     """The types of Python as values."""
     makers: dict[type, Callable[..., Any]] = {

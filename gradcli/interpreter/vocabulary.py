@@ -71,9 +71,7 @@ def torch_modules() -> dict[str, module]:
     return modules
 
 
-def build_vocabulary(
-    meter: Meter, printer: Callable[..., None], path: str, data: str | None, *, arrays: bool = False
-) -> Vocabulary:
+def build_vocabulary(meter: Meter, printer: Callable[..., None], path: str, data: str | None, *, arrays: bool = False) -> Vocabulary:
     """The vocabulary of a run. A bare name that Python has is Python's; else torch's, then torch.nn.functional's.
 
     `arrays`: numpy makes arrays, not tensors.

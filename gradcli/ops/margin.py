@@ -25,9 +25,7 @@ xlogy = Xlogy()
 larger = Logaddexp()
 
 
-def kl_div(
-    x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
-) -> Any:
+def kl_div(x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False) -> Any:
     """target * (log(target) - x) for log probabilities x; `log_target`: exp(target) * (target - x). 0 where the target is 0.
 
     Reductions also "batchmean": the sum over the first axis' length.

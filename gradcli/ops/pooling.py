@@ -154,9 +154,7 @@ def mean_matrix(windows: list[range], n: int, padding: int, include_pad: bool, d
     return matrix
 
 
-def average(
-    axes: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, divisor: Any
-) -> Any:
+def average(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, divisor: Any) -> Any:
     need_axes("avg_pool", x, axes)
     size = sizes_of("kernel_size", kernel, axes)
     step, around = sizes_of("stride", size if stride in (None, (), []) else stride, axes), sizes_of("padding", padding, axes)

@@ -80,9 +80,7 @@ def inner(x: Any, y: Any) -> Any:
     if not x.ndim or not y.ndim:
         return x * y
     if x.shape[-1] != y.shape[-1]:
-        raise ShapeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(x.shape)} and {list(y.shape)}"
-        )
+        raise ShapeError(f"inner() the last dimension must match on both input tensors but got shapes {list(x.shape)} and {list(y.shape)}")
     if x.ndim == y.ndim == 1:
         return dot(x, y)
     rows, columns = reshape(x, (-1, x.shape[-1])), reshape(y, (-1, y.shape[-1]))

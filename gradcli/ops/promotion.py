@@ -24,6 +24,4 @@ def promote(values: list[Any]) -> list[Any]:
             common = np.result_type(common, np.complex64)
         else:
             return values
-    return [
-        v.astype(common) if hasattr(v, "dtype") and v.ndim == 0 and v.dtype != common and v.dtype.kind != "b" else v for v in values
-    ]
+    return [v.astype(common) if hasattr(v, "dtype") and v.ndim == 0 and v.dtype != common and v.dtype.kind != "b" else v for v in values]

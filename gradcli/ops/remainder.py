@@ -220,6 +220,7 @@ def div_(x: Value, other: Value, *, rounding_mode: str | None = None) -> Value:
         raise ShapeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
     return DivRounded(rounding_mode=rounding_mode)(x, other)
 
+
 OPERATIONS = (FloorDivide, DivRounded, FmodTensor, RemainderTensor, Fmod, Remainder, RemainderOf)
 FUNCTIONS = (fmod, remainder, div_)
 SPELLINGS = {"divide": div_, "true_divide": div_}

@@ -21,9 +21,7 @@ class SumTo(Structural):
     def forward(self, x: Value) -> Value:
         x = np.asarray(x)
         extra = x.ndim - len(self.shape)
-        axes = tuple(range(extra)) + tuple(
-            k + extra for k, n in enumerate(self.shape) if n == 1 and x.shape[k + extra] != 1
-        )
+        axes = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(self.shape) if n == 1 and x.shape[k + extra] != 1)
         return np.add.reduce(x, axis=axes, keepdims=True).reshape(self.shape)[()] if axes else x
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:

@@ -137,6 +137,7 @@ class Hypot(Elementwise):
 
     real_only = True
     analytic = False
+
     def forward(self, x: Value, y: Value) -> Value:
         return np.hypot(x, y)
 

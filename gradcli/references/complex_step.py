@@ -83,5 +83,3 @@ def evaluate(program: Program, deltas: np.ndarray) -> np.ndarray:
 def as_complex(value: Any) -> Any:
     """Floating arrays as complex ones, so that products see one dtype."""
     return value.astype(complex) if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f" else value
-
-

@@ -126,5 +126,3 @@ def attempt(evaluator: Evaluator, values: Sequence[Any]) -> Any:
         return evaluator(*values)
     except (ZeroDivisionError, ValueError, OverflowError, mpmath.libmp.NoConvergence):
         return mpmath.nan
-
-

@@ -22,8 +22,7 @@ X = "x = tensor([1.0, 2.0], requires_grad=True)\n"
         (X + "check(3)", 2, "tensor"),
         (X + "y = x ** 2\ncheck(y, grad_outputs=tensor([1.0, 2.0, 3.0]))", 3, "shape"),
         (
-            X
-            + "class F(Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x\n"
+            X + "class F(Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x\n"
             "    @staticmethod\n    def backward(ctx, g):\n        return g, g\ny = F.apply(x).sum()",
             None,
             "incorrect number of gradients",

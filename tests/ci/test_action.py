@@ -69,7 +69,7 @@ def test_it_passes_options_on(runner, project):
     assert runner(paths="kink.grad", options="--strict").returncode == 1
 
 
-@pytest.mark.parametrize("text", ["$(touch pwned)", "`touch pwned`", "; touch pwned", "a\n&& touch pwned", "'; touch pwned; '"])
+@pytest.mark.parametrize("text", ["$(touch pwned)`touch pwned`; touch pwned", "a\n&& touch pwned", "'; touch pwned; '"])
 def test_what_stands_in_an_input_is_no_command(runner, project, text):
     assert runner(paths=text, options="").returncode in (2, 5)
     assert not (project / "pwned").exists()

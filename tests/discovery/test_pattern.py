@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.discovery.pattern import parse
@@ -95,7 +95,6 @@ PIECES = ["a", "b", "*", "**", "?", "/", "[ab]", "[!a]", "[^b]", "[a-c]", "[]a]"
 PIECES += ["[", "]", " "]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map("".join), min_size=1, max_size=3))
 def test_against_git(repository, lines):
     """Names that are not there count as files, and each is in the top folder or one that no pattern can exclude alone."""
@@ -103,7 +102,6 @@ def test_against_git(repository, lines):
     assert git_ignores(repository, text, PATHS) == [ignores(text, path) for path in PATHS]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["a", "b", "*", "**", "?", "/", "/**/", "**/", "/**", "[ab]", "."]), min_size=2, max_size=6).map("".join))
 def test_deep_paths_against_git(repository, line):
     paths = ["a/b", "b/a", "a/b/a", "a/a/b", "b/b/b/a", "ab/a.b"]

@@ -1,5 +1,7 @@
 """Backward passes over hand-worked graphs."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -91,10 +93,10 @@ def test_a_user_function_runs_its_own_backward() -> None:
     np.testing.assert_array_equal(grad(first, x, tensor([1.0, 1.0]))[0].value, [2.0, 2.0])
 
 
-def test_a_chain_of_a_hundred_thousand_operations_needs_no_recursion() -> None:
+def test_a_long_chain_needs_no_recursion() -> None:
     x = tensor(0.5, requires_grad=True)
     h = x
-    for _ in range(100_000):
+    for _ in range(10 * sys.getrecursionlimit()):
         h = h * 1.0
     backward(h)
     assert x.grad.value == 1.0

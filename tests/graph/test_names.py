@@ -46,14 +46,12 @@ def data(graph: Graph, name: str, options: Options) -> str:
     return written(graph, FORMATS[name], options)[0].decode("utf-8")
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_svg_and_html_are_xml(graph: Graph) -> None:
     ElementTree.fromstring(data(graph, "svg", Options(saved="rows")))
     ElementTree.fromstring(data(graph, "html", Options(saved="nodes")).replace("<!DOCTYPE html>", ""))
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_mermaid_keeps_to_its_escapes(graph: Graph) -> None:
     text = data(graph, "mermaid", Options(saved="rows"))
@@ -64,7 +62,6 @@ def test_mermaid_keeps_to_its_escapes(graph: Graph) -> None:
             assert all(c in SAFE or ord(c) > 127 for c in inside), line
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_json_is_json_and_text_stays_in_its_lines(graph: Graph) -> None:
     found = json.loads(data(graph, "json", Options()))
@@ -76,7 +73,7 @@ def test_json_is_json_and_text_stays_in_its_lines(graph: Graph) -> None:
 
 
 @needs_dot
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10)
 @given(graphs(), st.sampled_from(["plain", "card"]))
 def test_graphviz_reads_every_name(graph: Graph, style: str) -> None:
     canonical(data(graph, "dot", Options(style=style, saved="nodes")))  # type: ignore[arg-type]

@@ -105,13 +105,12 @@ def test_same_error(text, failure):
 
 NUMBERS = st.one_of(st.integers(-50, 50), st.floats(-10, 10, allow_nan=False).map(lambda x: round(x, 3)))
 ATOMS = st.one_of(NUMBERS.map(repr), st.sampled_from(["a", "b", "c", "True", "None", "'s'", "[1, 2]", "(a, b)"]))
-OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "and", "or", "&", "|", "^", "<<", ">>", "in", "is"]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "and", "or", "&", "|", "^", "<<", ">>", "in"]
+# Without `is`: which equal numbers are one object is no matter of the language.
 EXPRESSIONS = st.recursive(
     ATOMS,
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(OPERATORS), inner).map(
-            lambda t: f"({t[0]} {t[1]} {t[2]})"
-        ),
+        st.tuples(inner, st.sampled_from(OPERATORS), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
         inner.map(lambda x: f"(-{x})"),
         inner.map(lambda x: f"(not {x})"),
         st.tuples(inner, inner, inner).map(lambda t: f"({t[0]} if {t[1]} else {t[2]})"),
@@ -124,7 +123,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=5 * settings().max_examples)
 @given(EXPRESSIONS)
 def test_random_expressions_are_pythons(text):
     program = f"a = 3\nb = -2.5\nc = 7\nprint(repr({text}))\n"

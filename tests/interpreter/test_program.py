@@ -96,7 +96,14 @@ def test_checks_and_claims_come_with_the_text_of_their_arguments(run):
 @pytest.mark.parametrize(
     "call",
     [
-        "check()", "check(1)", "check(x, y=1)", "check(x, order=0)", "check(*[x])", "claim(x, x)", "claim(x, 1, x)", "check(x, [1])",
+        "check()",
+        "check(1)",
+        "check(x, y=1)",
+        "check(x, order=0)",
+        "check(*[x])",
+        "claim(x, x)",
+        "claim(x, 1, x)",
+        "check(x, [1])",
         "f = check\nf(x)",
     ],
 )

@@ -209,7 +209,7 @@ except ValueError as e:
 PIECES = ["(", ")", "[", "]", ":", "\n", " ", "*", "=", ".", "x", "1", "'", "def ", "lambda ", "e", "0", ",", "torch", "%", "{", "}"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.lists(st.tuples(st.integers(0, len(SEED)), st.integers(0, 6), st.sampled_from(PIECES)), min_size=1, max_size=3))
 def test_mutated_programs_only_fail_with_our_errors(edits):
     text = SEED

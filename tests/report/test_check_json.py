@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -134,7 +134,6 @@ files = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(files, max_size=2))
 def test_any_result_is_valid_json_and_a_table(found):
     from gradcli.report import table

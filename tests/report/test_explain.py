@@ -30,7 +30,8 @@ def codes_in_use() -> set[str]:
     """Every string of the package's source that is a code."""
     found: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+        text = path.read_text("utf-8")
+        nodes = ast.walk(ast.parse(text)) if CODE.search(text) else ()
         found |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str) and CODE.fullmatch(n.value)}
     return found
 

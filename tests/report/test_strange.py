@@ -94,7 +94,9 @@ def files(draw) -> FileResult:
 results = st.builds(CheckResult, st.lists(files(), max_size=3), st.just(0), st.just("0.1.0"))
 
 
-many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+many = settings(
+    max_examples=max(12, settings().max_examples // 4), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 FORMATS = (check_json, concise, github, html, jsonl, junit, sarif, table)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 COMMAND = re.compile(r"^\s*::|##\[|##vso\[", re.MULTILINE)
@@ -165,7 +167,7 @@ def test_sarif_is_what_oasis_says(result):
     assert json.loads(sarif.render(result, View())) == document
 
 
-@settings(max_examples=20, deadline=None)
+@many
 @given(results)
 def test_sarif_tools_counts_as_we_do(result):
     with tempfile.TemporaryDirectory() as folder:
@@ -273,7 +275,6 @@ def test_html_is_well_formed_and_asks_nobody(result):
     assert not CONTROL.search(written.replace("\n", ""))
 
 
-@settings(max_examples=300, deadline=None)
 @given(texts)
 def test_xml_text_survives(value):
     kept = ElementTree.fromstring(xml.tag("a", {"b": value}, xml.text(value)))

@@ -29,7 +29,9 @@ def test_all_give_what_they_announce(checked):
 
 
 def test_they_are_as_the_schema_says(checked):
-    jsonschema.validate(json.loads(checked.stdout), json.loads(resources("gradcli.report").joinpath("schema", "check.json").read_text("utf-8")))
+    jsonschema.validate(
+        json.loads(checked.stdout), json.loads(resources("gradcli.report").joinpath("schema", "check.json").read_text("utf-8"))
+    )
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ from gradcli.errors import LimitError, SourceErrors
 from gradcli.interpreter import Program, run_file
 from gradcli.interpreter.limits import Limits
 from gradcli.syntax import Source
-from gradcli.syntax.fpcore import BadCore, NoPoint, core_trees, whole_tree
+from gradcli.syntax.fpcore import BadCore, NoPoint, core_trees, sampling, whole_tree
 
 
 def value(text: str, **arguments: float) -> object:
@@ -201,6 +201,8 @@ def test_a_value_that_is_given_is_kept():
         ("(FPCore (x) (while TRUE ([i 0 (+ i 1)]) x))", "take too many steps"),
     ],
 )
-def test_no_point(text, reason):
+def test_no_point(text, reason, monkeypatch):
+    monkeypatch.setattr(sampling, "STEPS", 10_000)
+    monkeypatch.setattr(sampling, "STEPS_EACH", 1000)
     with pytest.raises(NoPoint, match=reason):
         point(text)

@@ -5,7 +5,7 @@ import contextlib
 import textwrap
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.errors import GradcliError, LimitError, SourceErrors
@@ -154,14 +154,12 @@ def test_every_node_class_of_python_is_decided():
     assert {c.__name__ for c in statements - ALLOWED} <= set(REFUSED) | {"Interpolation"}
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_parses_or_says_why(text):
     with contextlib.suppress(GradcliError):
         parse(Source("f", text))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_parse_or_say_why(data):
     with contextlib.suppress(GradcliError):

@@ -193,9 +193,7 @@ def loop_parts(head: str, rest: tuple[Expression, ...], known: frozenset[str]) -
     return [*found, *starts, *test, *((values[1], inner) for _, values, _ in steps), (rest[2], inner)]
 
 
-def bound(
-    given: Iterable[Binding], known: frozenset[str], *, star: bool
-) -> tuple[frozenset[str], list[tuple[Expression, frozenset[str]]]]:
+def bound(given: Iterable[Binding], known: frozenset[str], *, star: bool) -> tuple[frozenset[str], list[tuple[Expression, frozenset[str]]]]:
     """The names after some bindings, and the bound expressions with the names that they see."""
     inner, found = known, []
     for name, values, _ in given:
