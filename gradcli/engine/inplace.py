@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.forbidden import AMBIGUOUS, NO_GRAD_VIEW, OF_FUNCTION, ONE_OF_SEVERAL
 from gradcli.engine.hooks import move_retained
 from gradcli.engine.memory import check_overlap, repeats, write
 from gradcli.engine.mode import state
@@ -28,20 +29,7 @@ KIND_NAMES = {
 ANYWHERE = ("FillBackward2", "Zero", "IndexPut", "MaskedFill")
 """The nodes of writes that PyTorch lets into memory that several elements share."""
 
-SEVERAL = (
-    " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
-    "to be modified inplace. You should replace the inplace operation by an out-of-place one."
-)
-IN_FUNCTION = (
-    " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
-    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. "
-    "This behavior is forbidden. You can fix this by cloning the output of the custom Function."
-)
-WITHOUT_GRAD = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and "
-    "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block "
-    "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-)
+WITHOUT_GRAD = f"{NO_GRAD_VIEW} is being modified inplace with grad mode enabled."
 
 
 class CopySlices(Node):
@@ -102,8 +90,8 @@ def _check_view(target: Tensor) -> None:
     if view.kind:
         by = f"Output {target.output_nr} of {short_name(target.node)} is a view and is being modified inplace." if target.node else ""
         if view.kind == "no_grad" or target.node is None:
-            raise AutogradError(WITHOUT_GRAD if view.kind == "no_grad" else WITHOUT_GRAD.partition(" Given")[0] + SEVERAL)
-        raise AutogradError(by + (SEVERAL if view.kind == "multi" else IN_FUNCTION))
+            raise AutogradError(WITHOUT_GRAD + (AMBIGUOUS if view.kind == "no_grad" else ONE_OF_SEVERAL))
+        raise AutogradError(by + (ONE_OF_SEVERAL if view.kind == "multi" else OF_FUNCTION))
     if target.would_ask and view.base.node is None:
         raise AutogradError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation.", hint="clone() the leaf first"

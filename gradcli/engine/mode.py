@@ -24,8 +24,8 @@ class State:
     """What every operation consults. One per process: programs run one after the other."""
 
     __slots__ = (
-        "anomaly", "charge", "counter", "frame", "grad", "inference", "keep_graph", "lift", "rng", "sequence", "span", "sweep", "tracer",
-        "warn", "warned",
+        "anomaly", "charge", "counter", "frame", "grad", "inference", "keep_graph", "lift", "rng", "ruling", "sequence", "span", "sweep",
+        "tracer", "warn", "warned",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -47,6 +47,8 @@ class State:
         """The checkpointed block that runs now."""
         self.sweep: Any = None
         """The backward pass that runs now."""
+        self.ruling = False
+        """A derivative rule runs and is recorded: PyTorch's rules multiply by numbers with operations of their own."""
         self.sequence = 0
         self.warned: set[tuple[str, int]] = set()
         Printing.options = Options()

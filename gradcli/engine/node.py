@@ -189,7 +189,9 @@ class OperationNode(Node):
         """As PyTorch: of the arguments that have a rule; a condition, a target or a weight has none."""
         rules = self.op.rules
         listed = super().next_functions
-        return listed if self.op.variadic else tuple(pair for pair, rule in zip(listed, rules, strict=True) if rule is not None)
+        if self.op.variadic:
+            return listed
+        return tuple(pair for pair, rule in zip(listed, rules, strict=True) if rule is not None)[: self.op.listed]
 
     @property
     def holds(self) -> bool:
@@ -205,16 +207,25 @@ class OperationNode(Node):
         self.saved = self.guards = ()
 
     def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
-        op, plan, fits = self.op, self.plan, self.fits
-        kept = () if not plan.slots else sweep.kept(self) if sweep.recorded else self.read(sweep.own)
+        kept = () if not self.plan.slots else sweep.kept(self) if sweep.recorded else self.read(sweep.own)
         if len(grads) == 1:
             g = grads[0]
             if g is None:
                 return self.undefined()
         else:
             g = self.filled(grads)
+        if sweep.recorded:
+            state.ruling = True
+            try:
+                return self.apply_rules(g, kept, sweep)
+            finally:
+                state.ruling = False
+        return self.apply_rules(g, kept, sweep)
+
+    def apply_rules(self, g: Any, kept: tuple[Any, ...], sweep: Sweep) -> Parts:
+        op, fits = self.op, self.fits
         parts: list[Any] = []
-        for index, rule, positions, local in plan.steps:
+        for index, rule, positions, local in self.plan.steps:
             if not positions:
                 part = rule(op) if local else rule(op, g)
             elif len(positions) == 1:

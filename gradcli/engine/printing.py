@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import AutogradError
+
 
 @dataclass(frozen=True)
 class Options:
@@ -119,11 +121,15 @@ def tensor_text(tensor: Any) -> str:
     dtype = tensor.dtype.name
     if dtype not in HIDDEN_DTYPES or (not value.size and dtype != "float64"):
         suffixes.append(f"dtype=torch.{dtype}")
-    node = tensor.grad_fn
-    if node is not None:
-        suffixes.append(f"grad_fn=<{node.name}>")
-    elif tensor.wants:
-        suffixes.append("requires_grad=True")
+    try:
+        node = tensor.grad_fn
+    except AutogradError:  # a view that may not follow its base
+        suffixes.append("grad_fn=<Invalid>")
+    else:
+        if node is not None:
+            suffixes.append(f"grad_fn=<{node.name}>")
+        elif tensor.wants:
+            suffixes.append("requires_grad=True")
     return with_suffixes("tensor(" + body, suffixes, Printing.options.linewidth)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gradcli.engine.forbidden import outdated
 from gradcli.engine.mode import state
 from gradcli.engine.node import AccumulateGrad, Edge, Form, Node, OperationNode
 from gradcli.engine.operators import Operators
@@ -152,6 +153,8 @@ class Tensor(Operators, Protocol):
     @property
     def asks(self) -> bool:
         """`requires_grad` as a program sees it: a view asks when its base was written to by something that asks."""
+        if self.shares is not None and self.shares.kind:
+            return self.would_ask
         self.refresh()
         return self.wants
 
@@ -205,7 +208,11 @@ class Tensor(Operators, Protocol):
             return
         base = view.base
         base.refresh()
-        if view.kind == "no_grad" or (self.node is None and not base.wants):
+        if self.node is None and not base.wants:
+            return
+        if view.kind:
+            if state.grad:
+                raise outdated(self)
             return
         view.seen = self.version.count
         self.wants = True

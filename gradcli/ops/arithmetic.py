@@ -207,7 +207,7 @@ class Power(Elementwise):
         n = self.exponent
         if n == 0:
             return False
-        return n * x if n == 2 else n * x ** (n - 1)
+        return n * x ** (n - 1)
 
     def symbolic(self, sympy: Any, x: Any, **decision: Any) -> Any:
         return x ** rational(sympy, self.exponent)

@@ -109,6 +109,8 @@ class Operation:
     """Of an operation on matrices: how many it takes for each m * n * min(m, n)."""
     heavy: ClassVar[bool] = False
     """It has `work` to announce."""
+    listed: int | None = None
+    """How many of its arguments a node lists among its `next_functions`; None: all that have a rule."""
     view: ClassVar[bool] = False
     """The result shares the memory of the first argument."""
     differentiable: ClassVar[bool] = True

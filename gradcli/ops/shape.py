@@ -45,6 +45,10 @@ class UnsafeView(ViewAs):
     node = "UnsafeViewBackward0"
 
 
+class ReshapeAlias(ViewAs):
+    """The same elements in another shape, of a tensor that does not lie in memory in one piece: (...) -> shape."""
+
+
 class Clone(Structural):
     """A copy in memory of its own. Shapes: any, kept."""
 
@@ -205,12 +209,15 @@ def fill_in(shape: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(count // known if n == -1 else int(n) for n in shape)
 
 
+def _is_whole(value: Any) -> bool:
+    """Whether the elements lie in memory in one piece, in their order."""
+    return not isinstance(value, np.ndarray) or value.size < 2 or bool(value.flags.c_contiguous)
+
+
 def _is_window(x: Any, shape: tuple[int, ...]) -> bool:
     """Whether the elements of x can be shown in `shape` without copying."""
     value = raw(x)
-    if not isinstance(value, np.ndarray) or value.size < 2 or value.flags.c_contiguous:
-        return True
-    return np.may_share_memory(np.reshape(value, shape), value)
+    return _is_whole(value) or np.may_share_memory(np.reshape(value, shape), value)
 
 
 def view(x: Any, *shape: Any) -> Any:
@@ -233,7 +240,7 @@ def reshape(x: Any, *shape: Any) -> Any:
     """x in another shape, copied only where it must be; one size may be -1."""
     wanted = fill_in(sizes(shape), math.prod(x.shape))
     if _is_window(x, wanted):
-        return ViewAs(shape=wanted)(x)
+        return (ViewAs if _is_whole(raw(x)) else ReshapeAlias)(shape=wanted)(x)
     return UnsafeView(shape=wanted)(Clone()(x))
 
 
@@ -385,7 +392,7 @@ def contiguous(x: Any) -> Any:
     return x if not isinstance(value, np.ndarray) or value.flags.c_contiguous else Clone()(x)
 
 
-OPERATIONS = (ViewAs, UnsafeView, Clone, Alias, Squeeze, Unsqueeze, Transpose, T, Permute)
+OPERATIONS = (ViewAs, UnsafeView, ReshapeAlias, Clone, Alias, Squeeze, Unsqueeze, Transpose, T, Permute)
 FUNCTIONS = (
     view, reshape, reshape_as, view_as, flatten, ravel, unflatten, squeeze, unsqueeze, transpose, t, permute, movedim, expand, expand_as,
     broadcast_to, clone, contiguous, reverse_axes, matrix_transpose,

@@ -101,6 +101,7 @@ def test_second_order_nodes_share_their_leaf() -> None:
         )
     )
     assert nodes[("PowBackward0", "")] == 2
+    assert nodes[("MulBackward0", "")] == nodes[("MulBackward1", "")] == 1
     assert nodes[("AccumulateGrad", "")] == 1
     assert sum(edges.values()) == 7
 

@@ -24,7 +24,6 @@ BATCH = 50
 
 KNOWN = {
     28: "PyTorch refuses its own write into an expansion, in backward",
-    1673: "a reshape that could be a view is ReshapeAliasBackward0",
     1806: "the order of elements decides where a tensor is added to a view of itself",
 }
 """Programs whose difference is understood."""
