@@ -13,6 +13,8 @@ from gradcli.graph.palette import ROLES, STUB, look, role
 
 FONT = "Helvetica"
 STATUS_WIDTH = 48
+NAME_WIDTH = 120
+"""Graphviz refuses nodes thousands of columns wide; the whole title is in the tooltip."""
 
 
 def render(graph: Graph, options: Options) -> str:
@@ -66,10 +68,10 @@ def stub(node: GraphNode) -> str:
 def plain(node: GraphNode, options: Options) -> str:
     """torchviz's label: the name and shape of a tensor, the name of a function; then what torchviz does not know."""
     if node.kind in ("leaf", "output", "base", "saved", "constant"):
-        name = printable(node.name or node.title) if node.kind != "base" else ""
+        name = cut(printable(node.name or node.title), NAME_WIDTH) if node.kind != "base" else ""
         lines = [name, " " + numbertext.shape(node.shape)]
     elif node.kind in ("op", "custom", "accumulate"):
-        lines = [printable(node.op)]
+        lines = [cut(printable(node.op), NAME_WIDTH)]
         if node.kind != "accumulate":
             lines.append(cut(" ".join(part for part in (printable(node.name or ""), numbertext.shape(node.shape)) if part)))
     else:

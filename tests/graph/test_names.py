@@ -80,6 +80,13 @@ def test_graphviz_reads_every_name(graph: Graph, style: str) -> None:
 
 
 @needs_dot
+def test_graphviz_lays_out_names_of_any_length() -> None:
+    nodes = [GraphNode(f"n{k}", "op" if k else "leaf", "x" * 10_000, name="x" * 10_000, op="y" * 10_000, shape=(2,)) for k in range(12)]
+    graph = Graph(nodes, [GraphEdge(a.id, b.id, 0) for a, b in pairwise(nodes)] + [GraphEdge("n0", "n11", 1)])
+    canonical(data(graph, "dot", Options(style="plain")))
+
+
+@needs_dot
 def test_graphviz_shows_a_label_as_it_is() -> None:
     label = 'a "quoted" \\n <b> & {c|d} &lt;'
     graph = Graph([GraphNode("n0", "leaf", label, name=label, shape=(2,))], [])
