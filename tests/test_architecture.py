@@ -34,7 +34,7 @@ def floor(name: str) -> int | None:
 def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Every module that a tree imports, with the line, type-checking blocks apart."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)

@@ -40,13 +40,14 @@ def test_workers_give_what_one_process_gives(gradcli, programs, tmp_path):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_file_that_hangs_is_killed_and_the_others_are_checked(gradcli, programs, tmp_path, jobs):
     (tmp_path / "hangs.grad").write_text(ENDLESS)
+    (tmp_path / "gradcli.toml").write_text("timeout = 60\n[per-file.'hangs.grad']\ntimeout = 0.3\n")
     files = ["hangs.grad", *programs("good", "kink")]
     began = time.monotonic()
-    done = gradcli("check", *files, "-j", jobs, "--timeout", "1.5", "--format", "json", *FOREVER)
+    done = gradcli("check", *files, "-j", jobs, "--format", "json", *FOREVER)
     assert time.monotonic() - began < 60
     assert [file["status"] for file in document(done)["files"]] == ["error", "pass", "kink"]
     assert document(done)["files"][0]["error"]["type"] == "LimitError"
-    assert "hangs.grad: LimitError: limit reached: 1.5 seconds (--timeout 1.5) [G320]" in done.stderr
+    assert "hangs.grad: LimitError: limit reached: 0.3 seconds (--timeout 0.3) [G320]" in done.stderr
     assert done.returncode == 2
 
 
@@ -59,7 +60,7 @@ def test_a_file_that_takes_all_memory_is_stopped(gradcli, programs, tmp_path):
 
 def test_an_expected_error_is_met_by_a_kill(gradcli, tmp_path):
     (tmp_path / "hangs.grad").write_text("# gradcli: expect error\n" + ENDLESS)
-    assert gradcli("check", "hangs.grad", "--timeout", "1", *FOREVER).returncode == 0
+    assert gradcli("check", "hangs.grad", "--timeout", "0.3", *FOREVER).returncode == 0
 
 
 @pytest.mark.parametrize("more", [(), ("-j", "2")])

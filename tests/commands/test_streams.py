@@ -18,7 +18,7 @@ def shell(script: str, folder, **environment: str) -> subprocess.CompletedProces
 
 
 @UNIX
-@pytest.mark.parametrize("command", ["check good.grad", "check good.grad --format json", "--help", "check --help", "run loud.grad"])
+@pytest.mark.parametrize("command", ["check good.grad", "check --help", "run loud.grad"])
 def test_closed_pipe(programs, tmp_path, command):
     programs("good")
     (tmp_path / "loud.grad").write_text("for i in range(20000):\n    print(i)\n")
@@ -31,7 +31,7 @@ def test_closed_pipe(programs, tmp_path, command):
 @UNIX
 def test_closed_pipe_surely(programs, tmp_path):
     programs("good")
-    done = shell(f"({GRADCLI} check good.grad; echo $? >&2) | (exec <&-; sleep 3)", tmp_path)
+    done = shell(f"({GRADCLI} check good.grad; echo $? >&2) | exec true <&-", tmp_path)
     assert done.stderr == "141\n"
 
 
@@ -42,8 +42,6 @@ def test_a_script_under_set_e(programs, tmp_path):
 set -euo pipefail
 check() {{ {GRADCLI} check "$@" >/dev/null 2>&1; }}
 check good.grad
-status=0; check wrong.grad || status=$?; test $status = 1
-status=0; check syntax.grad || status=$?; test $status = 2
 status=0; check nothing.grad || status=$?; test $status = 5
 status=0; check good.grad wrong.grad syntax.grad || status=$?; test $status = 2
 echo reached

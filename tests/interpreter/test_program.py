@@ -160,5 +160,5 @@ def test_load_reads_beside_the_file_only(run, failure, tmp_path):
 
 def test_elements_held_at_once_are_counted_and_freed_ones_are_not(run, failure):
     limits = Limits(elements=50_000)
-    run("for k in range(100): x = zeros(10000)", limits=limits)
+    run("for k in range(12): x = zeros(10000)", limits=limits)
     assert "--max-elements" in failure("xs = [zeros(10000) for k in range(10)]", limits=limits).message

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import mpmath
@@ -121,7 +122,33 @@ def cases() -> list[Case]:
 
 CASES = cases()
 SMOOTH = [c for c in CASES if c.op.differentiable and c.moving and c.op.node != "NotImplemented"]
-every_case = pytest.mark.parametrize("case", SMOOTH, ids=lambda c: c.id)
+
+
+def each(cases: Iterable[Case]) -> Callable[[Callable[[Case], None]], Any]:
+    """One test for each operation, over all of its examples: for pytest a test of its own would cost more than the example does.
+
+    `.alone` is the test of one example.
+    """
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.id.rpartition("-")[0], []).append(case)
+
+    def over(alone: Callable[[Case], None]) -> Any:
+        def test(examples: list[Case]) -> None:
+            for case in examples:
+                try:
+                    alone(case)
+                except Exception as error:
+                    error.add_note(f"at {case.id}: {case.op!r}")
+                    raise
+
+        test.__name__, test.__doc__, test.alone = alone.__name__, alone.__doc__, alone  # type: ignore[attr-defined]
+        return pytest.mark.parametrize("examples", groups.values(), ids=list(groups))(test)
+
+    return over
+
+
+every_case = each(SMOOTH)
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda c: f"{c.__module__.rpartition('.')[2]}.{c.__name__}")
 
 
@@ -137,7 +164,7 @@ def test_says_what_it_is(cls: type[Operation]) -> None:
         assert cls.branch is not Operation.branch
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.op.node == "NotImplemented"], ids=lambda c: c.id)
+@each(c for c in CASES if c.op.node == "NotImplemented")
 def test_what_has_no_derivative_in_pytorch_says_so(case: Case) -> None:
     inputs = case.tensors()
     out = case.op(*inputs)
@@ -145,11 +172,7 @@ def test_what_has_no_derivative_in_pytorch_says_so(case: Case) -> None:
         grad([out], inputs, [Tensor(np.ones(out.shape))])
 
 
-@pytest.mark.parametrize(
-    "case",
-    [c for c in SMOOTH if isinstance(c.op, Elementwise) and type(c.op).symbolic is not Elementwise.symbolic and not c.complex],
-    ids=lambda c: c.id,
-)
+@each(c for c in SMOOTH if isinstance(c.op, Elementwise) and type(c.op).symbolic is not Elementwise.symbolic and not c.complex)
 def test_rule_is_the_derivative_that_sympy_finds(case: Case) -> None:
     place = int(case.rng.integers(np.broadcast(*case.args).size))
     point = [np.broadcast_to(a, np.broadcast_shapes(*map(np.shape, case.args))).reshape(-1)[place] for a in case.args]
@@ -168,7 +191,7 @@ def test_rule_is_the_derivative_that_sympy_finds(case: Case) -> None:
             assert part.value == pytest.approx(float(slope), rel=4e-14, abs=1e-300)
 
 
-@pytest.mark.parametrize("case", [c for c in SMOOTH if not c.complex and not getattr(c.op, "no_exact", "")], ids=lambda c: c.id)
+@each(c for c in SMOOTH if not c.complex and not getattr(c.op, "no_exact", ""))
 def test_rule_is_the_derivative_of_the_exact_form(case: Case) -> None:
     """Along a random direction, against a central difference at 50 digits, which leaves no error of its own."""
     direction = case.direction()
@@ -235,11 +258,12 @@ def test_gradient_can_be_differentiated_again(case: Case) -> None:
     assert abs(inner(by_leaf, direction.values()) - expected) <= tolerance
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not c.op.view], ids=lambda c: c.id)
+@each(c for c in CASES if not (c.op.view or isinstance(c.op, Complement | UnsafeView | BitwiseAnd | BitwiseOr | BitwiseXor | BitwiseNot)))
 def test_only_views_share_memory_with_their_arguments(case: Case) -> None:
-    """Else writing to a result, or a gradient, in place would change what a later backward pass reads."""
-    if isinstance(case.op, Complement | UnsafeView | BitwiseAnd | BitwiseOr | BitwiseXor | BitwiseNot):
-        pytest.skip("part of another operation, or of whole numbers")
+    """Else writing to a result, or a gradient, in place would change what a later backward pass reads.
+
+    Operations that are parts of others, or of whole numbers, are left out.
+    """
     args = [np.array(a) if isinstance(a, np.ndarray) else a for a in case.args]
     out = case.op.forward(*args)
     for result in out if isinstance(out, tuple) else (out,):
@@ -271,10 +295,8 @@ def test_batch_is_a_loop_of_replays(case: Case) -> None:
             np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("case", [c for c in SMOOTH if not c.complex], ids=lambda c: c.id)
+@each(c for c in SMOOTH if not c.complex and "dtype" not in c.op.parameters)
 def test_float32_stays_float32(case: Case) -> None:
-    if "dtype" in case.op.parameters:
-        pytest.skip("the result has the dtype asked for")
     small = [np.asarray(a, dtype=np.float32)[()] if can_move(a) else a for a in case.args]
     inputs = case.tensors(small)
     outputs = outputs_of(case.op(*inputs))
@@ -326,4 +348,4 @@ def test_these_tests_see_a_wrong_rule(cls: type[Elementwise]) -> None:
     )  # fmt: skip
     for check in checks if cls is WrongTail else checks[-1:]:
         with pytest.raises(AssertionError):
-            check(Case(op, args, 0))
+            check.alone(Case(op, args, 0))

@@ -55,7 +55,7 @@ def cases() -> list[catalogue.Case]:
 
 
 CASES = cases()
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+every_case = catalogue.each(CASES)
 
 
 def test_most_operations_take_complex_numbers() -> None:
@@ -64,15 +64,15 @@ def test_most_operations_take_complex_numbers() -> None:
 
 @every_case
 def test_rule_is_the_slope_of_forward(case: catalogue.Case) -> None:
-    catalogue.test_rule_is_the_slope_of_forward(case)
+    catalogue.test_rule_is_the_slope_of_forward.alone(case)
 
 
 @every_case
 def test_gradient_can_be_differentiated_again(case: catalogue.Case) -> None:
-    catalogue.test_gradient_can_be_differentiated_again(case)
+    catalogue.test_gradient_can_be_differentiated_again.alone(case)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not getattr(c.op, "no_exact", "")], ids=lambda c: c.id)
+@catalogue.each(c for c in CASES if not getattr(c.op, "no_exact", ""))
 def test_rule_is_the_derivative_of_the_exact_form(case: catalogue.Case) -> None:
     """Swept back over pairs of scalars at 50 digits, in the real and in the imaginary direction."""
     values = list(case.replay(case.args))
@@ -98,7 +98,7 @@ def test_rule_is_the_derivative_of_the_exact_form(case: catalogue.Case) -> None:
             np.testing.assert_allclose(found, expected.reshape(-1), rtol=1e-11, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("case", [c for c in catalogue.CASES if c.op.real_only and c.moving], ids=lambda c: c.id)
+@catalogue.each(c for c in catalogue.CASES if c.op.real_only and c.moving)
 def test_what_pytorch_has_for_real_numbers_alone_refuses(case: catalogue.Case) -> None:
     args = [Tensor(a.astype(complex)) if i in case.moving else a for i, a in enumerate(case.args)]
     with pytest.raises(DtypeError, match="not implemented for 'ComplexDouble'"):
