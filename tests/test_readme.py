@@ -35,7 +35,8 @@ def run(line: str, folder: Path, gradcli) -> str:
     program, *arguments = shlex.split(line)
     if program == "gradcli" and "|" not in arguments:
         return gradcli(*arguments, cwd=folder, together=True).stdout
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    silent = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI", "BUILD_NUMBER")  # under CI pytest cuts nothing off
+    environment = {name: value for name, value in os.environ.items() if name not in silent}
     environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
     process = subprocess.run(
         line, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=120
