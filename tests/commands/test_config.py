@@ -72,13 +72,6 @@ def test_settings_of_some_files(gradcli, project):
     assert [file["failing"] for file in json.loads(done.stdout)["files"]] == [False, True]
 
 
-def test_a_timeout_for_some_files(gradcli, project):
-    text = '[tool.gradcli]\nmax-seconds = 1000\nmax-steps = 1000000000000\n[tool.gradcli.per-file."b.grad"]\ntimeout = 0.3\n'
-    project(a_grad=RELU, b_grad="while True:\n    pass\n", pyproject_toml=text)
-    done = gradcli("check", ".", "--format", "json")
-    assert [file["status"] for file in json.loads(done.stdout)["files"]] == ["kink", "error"]
-
-
 def test_include_and_exclude(gradcli, project):
     project(a_grad=RELU, old__b_grad=RELU, gradcli_toml='exclude = ["old/"]\n')
     assert "1 file" in gradcli("check", ".").stdout

@@ -123,7 +123,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=5 * settings().max_examples)
+@settings(max_examples=3 * settings().max_examples)
 @given(EXPRESSIONS)
 def test_random_expressions_are_pythons(text):
     program = f"a = 3\nb = -2.5\nc = 7\nprint(repr({text}))\n"
