@@ -191,7 +191,6 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
     The cyclic collector comes rarely: graphs are freed by their counts, and walking them again and again costs half the time.
     """
     limit, thresholds, outer = sys.getrecursionlimit(), gc.get_threshold(), state.tracer
-    clock = Clock(meter.limits.seconds, meter.expire)
     if seed is not None:
         state.reset()
         Printing.options = Options()  # an earlier file's set_printoptions is its own
@@ -201,12 +200,10 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
     add_tables({**ENGINE_TABLES, **container_tables(meter)})
     sys.setrecursionlimit(python_recursion())
     gc.set_threshold(*RARELY)
-    clock.start()
     try:
-        with np.errstate(all="ignore"):
+        with Clock(meter.limits.seconds, meter.expire), np.errstate(all="ignore"):
             yield
     finally:
-        clock.stop()
         sys.setrecursionlimit(limit)
         gc.set_threshold(*thresholds)
         state.charge, state.warn, state.span, budget.elements, budget.work = before
