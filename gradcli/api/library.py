@@ -16,8 +16,6 @@ import numpy as np
 from gradcli.engine.members import METHODS
 from gradcli.engine.sharing import numpy as to_numpy
 from gradcli.engine.tensor import Tensor, apply
-from gradcli.interpreter.limits import Limits
-from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.numpy_names import numpy_members
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
 from gradcli.interpreter.tensor_table import OWN_METHODS
@@ -55,7 +53,7 @@ def library() -> dict[str, Any]:
 
 # ---- what numpy's own functions do with a tensor
 
-NUMPY = {name: made.members for name, made in numpy_members(Meter(Limits()), torch_modules()["torch"].members).items()}
+NUMPY = {name: made.members for name, made in numpy_members(torch_modules()["torch"].members).items()}
 
 
 def lifted(value: Any) -> Any:

@@ -13,7 +13,6 @@ from gradcli.interpreter.arrays import METHODS, NDARRAY, dtype_of, ndarray, unwr
 from gradcli.interpreter.dtypes import DTYPES
 from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.mathematics import CONSTANTS
-from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.values import module
 
 SPELLINGS = {
@@ -116,7 +115,7 @@ CREATION = frozenset(
 )  # fmt: skip
 
 
-def numpy_members(meter: Meter, torch: dict[str, Any], *, arrays: bool = False) -> dict[str, module]:
+def numpy_members(torch: dict[str, Any], *, arrays: bool = False) -> dict[str, module]:
     """`numpy` and what is under it.
 
     In a file that has torch too, `arrays`, what numpy makes is an array; in one that has numpy alone it is a tensor, to

@@ -6,6 +6,7 @@ by itself, bare and in the module that has it in PyTorch.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,19 +72,26 @@ def torch_modules() -> dict[str, module]:
     return modules
 
 
-def build_vocabulary(meter: Meter, printer: Callable[..., None], path: str, data: str | None, *, arrays: bool = False) -> Vocabulary:
-    """The vocabulary of a run. A bare name that Python has is Python's; else torch's, then torch.nn.functional's.
-
-    `arrays`: numpy makes arrays, not tensors.
-    """
+@functools.cache
+def common_vocabulary(arrays: bool) -> Vocabulary:
+    """What every run has alike. A bare name is torch's, else torch.nn.functional's, else torch.autograd's."""
     modules = torch_modules()
     torch, functional = modules["torch"].members, modules["torch.nn.functional"].members
-    modules["math"] = module("math", math_members(meter, OPERATIONS))
-    modules |= numpy_members(meter, torch, arrays=arrays)
+    modules |= numpy_members(torch, arrays=arrays)
     modules["__future__"] = module("__future__", {})
     autograd = {name: value for name, value in modules["torch.autograd"].members.items() if not isinstance(value, module)}
     bare = {name: value for name, value in {**functional, **autograd, **torch}.items() if not isinstance(value, module)}
-    for prefixed in ("e", *PREFIXED):
+    for prefixed in PREFIXED:
         del bare[prefixed]
-    own = {"check": CHECK, "claim": CLAIM, "load": Loader(meter, data or os.path.dirname(path) or "."), "e": CONSTANTS["e"]}
-    return Vocabulary({**bare, **own, **builtin_vocabulary(meter, printer)}, modules)
+    return Vocabulary({**bare, "check": CHECK, "claim": CLAIM, "e": CONSTANTS["e"]}, modules)
+
+
+def build_vocabulary(meter: Meter, printer: Callable[..., None], path: str, data: str | None, *, arrays: bool = False) -> Vocabulary:
+    """The vocabulary of a run: what all have, and what counts on this run's meter. A bare name that Python has is Python's.
+
+    `arrays`: numpy makes arrays, not tensors.
+    """
+    common = common_vocabulary(arrays)
+    load = Loader(meter, data or os.path.dirname(path) or ".")
+    names = {**common.names, "load": load, **builtin_vocabulary(meter, printer)}
+    return Vocabulary(names, {**common.modules, "math": module("math", math_members(meter, OPERATIONS))})
