@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli import __version__
-from gradcli.commands import expectations, inputs, judging, options, reports, running, terminal
+from gradcli.commands import expectations, inputs, judging, options, reports, running
 from gradcli.commands.configuration import Configured
 from gradcli.commands.entry import bug, tell_bug
+from gradcli.commands.look import Look
 from gradcli.commands.output import say
 from gradcli.commands.progress import Progress
+from gradcli.commands.start import Start
 from gradcli.commands.tasks import BUG_CODE, Plan, results
 from gradcli.errors import ExitStatus, LimitError, ProgramError, UsageError
-from gradcli.interpreter.limits import Limits
 from gradcli.report import formats, text
-from gradcli.report.errors import error_text
 from gradcli.report.view import View
 
 if TYPE_CHECKING:
     from gradcli.check.options import CheckOptions
     from gradcli.check.result import CheckResult, FileResult
+    from gradcli.graph.formats import Format as GraphFormat
 
 FormatOption = Annotated[
     str,
@@ -48,10 +49,8 @@ def check(
     wrt: options.Wrt = None,
     grad_outputs: options.GradOutputs = None,
     order: options.Order = None,
-    seed: options.Seed = 0,
-    set: options.Set = None,
+    start: Start = Start(),
     points: judging.Points = 1,
-    data: judging.Data = None,
     method: judging.MethodOption = "all",
     symbolic_budget: judging.Budget = None,
     fresh: judging.Fresh = False,
@@ -68,15 +67,12 @@ def check(
     timeout: running.Timeout = None,
     memory: running.Memory = None,
     fail_fast: running.FailFast = False,
+    force_exclude: running.ForceExclude = False,
     cache: running.UseCache = False,
     cache_dir: running.CacheDir = None,
     update_expectations: running.UpdateExpectations = False,
-    out: options.Out = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    color: options.Colors = options.Color.AUTO,
+    look: Look = Look(),
     debug: options.Debug = False,
-    limits: Limits = Limits(),
     config: Configured = Configured(),
 ) -> ExitStatus:
     """Check gradients against two references.
@@ -84,38 +80,44 @@ def check(
     Each file is run, its gradients taken by autograd and held against symbolic derivatives and finite differences.
     Exit status: 0 all passed, 1 a gradient or an assertion failed, 2 a file could not be checked, 5 nothing to check.
     """
-    view = terminal.view(color, quiet=quiet, verbose=verbose, to_file=out is not None)
-    writer = reports.Reports(formats.find(format), out, view, reports.parse(report, out))
-    overrides, failures, reference = options.assignments(set), judging.verdicts(fail_on), judging.method(method)
-    files, empty = inputs.find(paths, config.config.wanted)
+    writer = reports.Reports(formats.find(format), look.out, look.view, reports.parse(report, look.out))
+    overrides, failures, reference = start.overrides, judging.verdicts(fail_on), judging.method(method)
+    wanted = config.config.wanted
+    files, empty = inputs.find(paths, wanted)
     for nothing in empty:
-        say(error_text(nothing))
-    if graph is not None and len(files) != 1:
-        raise UsageError(f"--graph draws one file, and here are {len(files)}", hint="name one file", code="G102")
+        look.tell(nothing)
+    if force_exclude and files:
+        files = [path for path in files if isinstance(path, inputs.Formula) or not wanted.leaves_out_if_named(path)]
+        if not files:
+            look.note(f"gradcli: nothing is checked: {config.config.path} excludes every file that is named")
+    drawn_as = None if graph is None else _graph_format(graph, files)
 
     running.one_thread()
     from gradcli.batch.task import Bounds
     from gradcli.check.options import CheckOptions
 
     settings = CheckOptions(
-        output, tuple(wrt or ()), grad_outputs, order, seed, overrides, strict, limits, rtol=rtol, atol=atol, max_ulps=max_ulps,
-        fail_on=failures, method=reference, fresh=fresh, points=points, formulas=formulas, sweep=writer.pictures, data=data,
+        output, tuple(wrt or ()), grad_outputs, order, start.seed, overrides, strict, start.limits, rtol=rtol, atol=atol,
+        max_ulps=max_ulps, fail_on=failures, method=reference, fresh=fresh, points=points, formulas=formulas, sweep=writer.pictures,
+        data=start.data,
     )  # fmt: skip
     if symbolic_budget is not None:
         settings = replace(settings, symbolic_budget=symbolic_budget)
     plan = Plan(settings, Bounds(timeout, memory), config, running.jobs(jobs), running.cache(cache, cache_dir, config))
     known = _update(files, plan) if update_expectations else {}
-    result, special = _check_all(files, plan, writer, known, fail_fast=fail_fast, debug=debug)
+    result, special = _check_all(files, plan, writer, known, look, fail_fast=fail_fast, debug=debug)
     writer.write(result)
     if plan.cache is not None and plan.cache.trouble:
         say(f"gradcli: warning: no results are kept: {plan.cache.trouble}")
-    if graph is not None:
-        _draw(result.files[0], plan.settings_of(files[0]), graph)
+    if graph is not None and drawn_as is not None and result.files:
+        _draw(result.files[0], plan.settings_of(files[0]), drawn_as, replace(look, out=graph))
+    if special is None and not files and not empty:
+        return ExitStatus.PASSED
     return special or exit_status(result, strict=strict)
 
 
 def _check_all(
-    files: list[str], plan: Plan, writer: reports.Reports, known: dict[str, FileResult], *, fail_fast: bool, debug: bool
+    files: list[str], plan: Plan, writer: reports.Reports, known: dict[str, FileResult], look: Look, *, fail_fast: bool, debug: bool
 ) -> tuple[CheckResult, ExitStatus | None]:
     """Every file, whatever becomes of the others; and the exit status where the result does not tell it."""
     from gradcli.check.result import CheckResult
@@ -129,7 +131,7 @@ def _check_all(
                 result.files.append(found)
                 if fault is not None:
                     special = tell_bug(fault.type, fault.message, fault.traceback, debug=debug, path=path)
-                _tell_error(found)
+                _tell_error(found, look)
                 if writer.pictures and (found.outcome != "passed" or len(files) <= PICTURES):
                     special = special if _add_picture(found, plan.settings_of(path), debug=debug) else ExitStatus.BUG
                 writer.done(found)
@@ -171,20 +173,29 @@ def _drawable(file: FileResult) -> bool:
     return file.error is None or (isinstance(file.error, ProgramError) and not isinstance(file.error, LimitError))
 
 
-def _draw(file: FileResult, settings: CheckOptions, out: str) -> None:
+def _graph_format(out: str, files: list[str]) -> GraphFormat:
+    """The format in which `--graph` draws. Raises UsageError where it cannot, before anything is checked."""
+    from gradcli.graph.formats import choose
+
+    if len(files) != 1:
+        raise UsageError(f"--graph draws one file, and here are {len(files)}", hint="name one file", code="G102")
+    return choose(None, out, "--graph")
+
+
+def _draw(file: FileResult, settings: CheckOptions, row: GraphFormat, look: Look) -> None:
     """The picture of a checked file."""
     from gradcli.commands.graph import put_checked
     from gradcli.report import table
 
     if _drawable(file):
         lines = table.file_lines(file, View(width=130, unicode=True), full=True)
-        put_checked(file, settings, out, text.render(lines, color=False))
+        put_checked(file, settings, row, look, text.render(lines, color=False))
 
 
-def _tell_error(file: FileResult) -> None:
+def _tell_error(file: FileResult, look: Look) -> None:
     """An error goes to standard error in full; one that the file announces is no news."""
     if file.error is not None and not file.met and file.error.code != BUG_CODE:
-        say(error_text(file.error, file.path, file.source))
+        look.tell(file.error, file.path, file.source)
 
 
 def exit_status(result: CheckResult, *, strict: bool) -> ExitStatus:

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from gradcli.commands import configuration, options
-from gradcli.commands.check import check
-from gradcli.commands.entry import entry
+from gradcli.commands.keys import keys
 from gradcli.commands.output import emit
 from gradcli.config.config import Config, Setting
-from gradcli.config.key import EXCLUDE, INCLUDE, Key
+from gradcli.config.key import Key
 from gradcli.errors import ExitStatus
 
 SCHEMA = "gradcli.config/1"
@@ -37,14 +36,14 @@ def config(
     format: FormatOption = ConfigFormat.TEXT,
     out: options.Out = None,
 ) -> ExitStatus:
-    """Show the options that hold for a check, and where each comes from.
+    """Show the options that hold, and where each comes from.
 
     They stand in [tool.gradcli] of pyproject.toml, or in gradcli.toml: the nearest above the path, up to the root of its
-    repository. The command line counts more, and so does what a file says itself.
+    repository. The command line counts more, and so does what a file says itself. They are those of gradcli check; the other
+    commands that run a file take those that they have.
     """
-    keys = [*configuration.keys_of(entry(check)), INCLUDE, EXCLUDE]
-    found = configuration.configuration(path, keys, config, no_config)
-    settings = effective(found, keys, path)
+    found = configuration.configuration(path, keys(), config, no_config)
+    settings = effective(found, keys(), path)
     emit(
         as_json(found, settings, path) if format is ConfigFormat.JSON else as_text(found, settings),
         out,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,13 +16,16 @@ from gradcli.config.config import Config, Setting
 from gradcli.config.key import Key
 from gradcli.discovery import walk
 
-NEVER = frozenset({"graph", "out", "update_expectations"})
+NEVER = frozenset({"graph", "out", "update_expectations", "formula", "at", "stdin_filename", "config", "no_config", "debug"})
 """Options about one call."""
 FOR_ALL = frozenset(
-    {"seed", "format", "report", "quiet", "verbose", "color", "jobs", "fail_fast", "cache", "cache_dir"},
+    {"seed", "format", "report", "quiet", "verbose", "color", "jobs", "fail_fast", "cache", "cache_dir", "force_exclude"},
 )  # fmt: skip
 """Options about a run as a whole, which cannot differ from file to file."""
-COMMAND_LINE = "command line"
+OF_CHECK = frozenset({"format"})
+"""Options that other commands have under the same name, with another meaning."""
+FOLDER = "DIR"
+"""What options call a folder: in a configuration it is relative to that."""
 DEFAULT = "default"
 
 ConfigOption = Annotated[
@@ -59,34 +62,36 @@ PARAMETERS = (
 """What a command that can be configured has besides, for Typer."""
 
 
-def configure(options: dict[str, Any], keys: Iterable[Key]) -> None:
-    """Set the options that the configuration sets and the command line does not; the command's `config` is then a Configured."""
-    given = options_given(options.pop("context"))
-    first = next(iter(options.get("paths") or ()), "")
-    config = configuration(first, keys, options.pop("config"), options.pop("no_config"))
-    options["config"] = found = Configured(config, given)
-    options.update({name: setting.value for name, setting in found.settings().items() if name in options})
+def configure(options: dict[str, Any], path: str) -> Configured:
+    """Set the options that the configuration sets and the command line does not.
+
+    Those of some files apply where the command has one file; where it has several (`paths`) they are left to it.
+    """
+    from gradcli.commands.keys import keys
+
+    given, paths = options_given(options.pop("context")), options[path]
+    several = isinstance(paths, list)
+    config = configuration(paths[0] if several else paths, keys(), options.pop("config"), options.pop("no_config"))
+    found = Configured(config, given)
+    settings = found.settings() if several else {**found.settings(), **found.for_file(paths)}
+    foreign = frozenset() if several else OF_CHECK
+    options.update({name: setting.value for name, setting in settings.items() if name in options and name not in foreign})
+    return found
 
 
-def configuration(first: str, keys: Iterable[Key], path: str | None, none: bool) -> Config:
+def configuration(first: str, keys: Sequence[Key], path: str | None, none: bool) -> Config:
     """The configuration for a first path; raises ConfigError where it is wrong."""
     if none:
         return Config()
-    from gradcli.config.load import find, load
+    from gradcli.config.load import find, load, near
 
     found = path or find(_folder(first))
-    return Config() if found is None else load(_near(found), list(keys))
+    return Config() if found is None else load(near(found), keys)
 
 
 def _folder(path: str) -> str:
     """Where the search for the configuration of a path begins."""
     return path if os.path.isdir(path) else walk.prefix(path) or "."
-
-
-def _near(path: str) -> str:
-    """As a short relative path where it is below the working directory."""
-    relative = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
-    return path if relative.startswith(os.pardir) else relative
 
 
 def options_given(context: typer.Context) -> frozenset[str]:
@@ -96,8 +101,11 @@ def options_given(context: typer.Context) -> frozenset[str]:
 
 
 def with_negations(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
-    """The parameters, each flag with a `--no-flag`: the command line can take back what the configuration sets."""
-    return [_negatable(item) if item.name not in (*NEVER, "no_config", "debug") else item for item in parameters]
+    """The parameters, each flag that can be configured with a `--no-flag`: the command line can take back what the configuration sets."""
+    from gradcli.commands.keys import keys
+
+    known = {key.parameter for key in keys()}
+    return [_negatable(item) if item.name in known else item for item in parameters]
 
 
 def _negatable(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -110,19 +118,15 @@ def _negatable(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(annotation=Annotated[bool, option])
 
 
-def keys_of(command: Callable[..., Any]) -> list[Key]:
-    """A key for each option of a command, as Typer sees it."""
-    return list(_keys(inspect.signature(command, eval_str=True).parameters.values()))
-
-
-def _keys(parameters: Iterable[inspect.Parameter]) -> Iterator[Key]:
+def keys_of(parameters: Iterable[inspect.Parameter]) -> Iterator[Key]:
+    """A key for each option of a command."""
     for parameter in parameters:
         if get_origin(parameter.annotation) is not Annotated or parameter.name in NEVER:
             continue
         kind, option = get_args(parameter.annotation)
         spelled = [getattr(option, "default", None), *(getattr(option, "param_decls", None) or ())]  # where Typer keeps what it is given
         names = [name for item in spelled if isinstance(item, str) for name in item.split("/") if name.startswith("--")]
-        if names and parameter.name not in ("config", "no_config", "debug", "formula", "at"):
+        if names:
             yield _key(names[0].removeprefix("--"), parameter, kind, option)
 
 
@@ -133,5 +137,5 @@ def _key(name: str, parameter: inspect.Parameter, kind: Any, option: Any) -> Key
     choices = [item.value for item in one] if issubclass(one, StrEnum) else []
     return Key(
         name, parameter.name, one, parameter.default, many, choices, getattr(option, "min", None),
-        each=parameter.name not in FOR_ALL,
+        each=parameter.name not in FOR_ALL, folder=option.metavar == FOLDER,
     )  # fmt: skip

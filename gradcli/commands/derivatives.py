@@ -46,12 +46,13 @@ def _higher(chosen: Selection, leaf: Tensor, order: int) -> np.ndarray:
     return np.asarray(jacobian(before, [leaf], None)[0])
 
 
-def accumulated(chosen: Selection) -> dict[str, np.ndarray | None]:
-    """Every leaf's `.grad` after one backward call; None where nothing reached it."""
+def accumulated(chosen: Selection, *, alone: bool = False) -> dict[str, np.ndarray | None]:
+    """Every leaf's `.grad` after one backward call; None where nothing reached it. `alone`: the chosen leaves are its `inputs`."""
     for leaf in chosen.leaves.values():
         leaf._grad = None
+    inputs = list(chosen.leaves.values()) if alone else None
     with passes(chosen):
-        _even_if_freed(lambda own: engine.backward(chosen.output, chosen.grad_outputs, retain_graph=True, own=own))
+        _even_if_freed(lambda own: engine.backward(chosen.output, chosen.grad_outputs, retain_graph=True, inputs=inputs, own=own))
     return {name: None if leaf.grad is None else np.asarray(leaf.grad.value) for name, leaf in chosen.leaves.items()}
 
 

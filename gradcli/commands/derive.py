@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gradcli.commands import options, terminal
-from gradcli.commands.inputs import read
-from gradcli.commands.output import emit, say
+from gradcli.commands import options
+from gradcli.commands.look import Look
+from gradcli.commands.output import say
+from gradcli.commands.start import Start
 from gradcli.commands.telling import telling
 from gradcli.errors import ExitStatus, GradcliError, UsageError
-from gradcli.interpreter.limits import Limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradcli.commands.selection import Selection
     from gradcli.references.closed_form import ClosedForm
     from gradcli.references.formula_text import Entry
+    from gradcli.report.view import View
 
 
 class Code(StrEnum):
@@ -28,10 +29,25 @@ class Code(StrEnum):
     C = "c"
 
 
-Latex = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
-CodeOption = Annotated[
-    Code | None, typer.Option("--code", help="Print a function of the leaves; it is run against autograd first.", show_default=False)
+class Form(StrEnum):
+    TEXT = "text"
+    LATEX = "latex"
+    JSON = "json"
+    NUMPY = "numpy"
+    PYTHON = "python"
+    C = "c"
+
+    @property
+    def is_code(self) -> bool:
+        return self.value in tuple(Code)
+
+
+FormatOption = Annotated[
+    Form | None,
+    typer.Option("--format", help="numpy, python, c: a function of the leaves, run against autograd first.", show_default=False),
 ]
+Latex = Annotated[bool, typer.Option("--latex", help="The same as --format latex.")]
+CodeOption = Annotated[Code | None, typer.Option("--code", help="The same as --format.", show_default=False)]
 
 
 def derive(
@@ -40,43 +56,45 @@ def derive(
     wrt: options.Wrt = None,
     grad_outputs: options.GradOutputs = None,
     order: options.Order = None,
+    start: Start = Start(),
+    format: FormatOption = None,
     latex: Latex = False,
     code: CodeOption = None,
-    seed: options.Seed = 0,
-    set: options.Set = None,
-    out: options.Out = None,
-    limits: Limits = Limits(),
+    look: Look = Look(),
 ) -> ExitStatus:
     """Derive the closed form of every derivative.
 
     SymPy differentiates what the file computes, on the branches that it takes. Exit status 1 where autograd disagrees.
     """
-    if latex and code is not None:
-        raise UsageError("--latex and --code exclude each other", hint="choose one", code="G102")
-    overrides = dict(options.assignments(set))
-    source = read(file, limits)
+    form = chosen_form(format, latex=latex, code=code)
+    source = start.read(file)
 
     from gradcli.commands import selection
 
-    with telling(source):
-        done = selection.run(source, seed=seed, overrides=overrides, limits=limits)
+    with telling(source, look):
+        done = selection.run(source, start, look)
         chosen = selection.select(done, output, wrt, grad_outputs)
-        form = formulas(chosen, order or 1)
-        taken = autograd(chosen, form, order or 1)
-        found, wrong = compared(chosen, form, taken, order or 1)
-        if code is None:
-            text = shown(chosen, form, found, latex, terminal.view(options.Color.NEVER, to_file=out is not None))
-        elif wrong is None:
-            text = tried_code(chosen, form, taken, code.value)
-        else:
+        closed = formulas(chosen, order or 1)
+        taken = autograd(chosen, closed, order or 1)
+        found, wrong = compared(chosen, closed, taken, order or 1)
+        if form.is_code and wrong is not None:
             say(f"gradcli: no code is printed: {disagreement(wrong)}")
             return ExitStatus.FAILED
-    emit(text, out, machine=code is not None or latex)
-    for branch in form.branches:
-        say(f"note: valid on the branch that {branch} takes here")
+        text = tried_code(chosen, closed, taken, form.value) if form.is_code else shown(chosen, closed, found, form, look.view)
+    look.emit(text, machine=form is not Form.TEXT)
+    for branch in closed.branches:
+        look.note(f"note: valid on the branch that {branch} takes here")
     if wrong is not None:
         say(f"note: {disagreement(wrong)}")
     return ExitStatus.PASSED if wrong is None else ExitStatus.FAILED
+
+
+def chosen_form(format: Form | None, *, latex: bool, code: Code | None) -> Form:
+    """The one form that the options name."""
+    named = {item for item in (format, Form.LATEX if latex else None, Form(code.value) if code is not None else None) if item is not None}
+    if len(named) > 1:
+        raise UsageError(f"{' and '.join(sorted(named))} exclude each other", hint="choose one with --format", code="G102")
+    return named.pop() if named else Form.TEXT
 
 
 def formulas(chosen: Selection, order: int) -> ClosedForm:
@@ -132,14 +150,22 @@ def disagreement(entry: Entry) -> str:
     return f"d {entry.output} / d {by}: the formula gives {entry.value:.10g}, autograd {entry.autograd:.10g} (gradcli check tells why)"
 
 
-def shown(chosen: Selection, form: ClosedForm, found: list[Entry], latex: bool, view: Any) -> str:
-    """The text for people."""
+def shown(chosen: Selection, closed: ClosedForm, found: list[Entry], form: Form, view: View) -> str:
+    """The formulas themselves, for people and for programs."""
     from gradcli.references import formula_text
+    from gradcli.report import formulas_json
+    from gradcli.report.text import paint
 
-    value = form.output[()] if not form.output.shape else None
-    if latex:
+    value = closed.output[()] if not closed.output.shape else None
+    if form is Form.JSON:
+        weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
+        return formulas_json.document(chosen.run.tree.source.path, chosen.name, weights, value, found, closed.branches)
+    if form is Form.LATEX:
         return formula_text.latex(chosen.name, value, found)
-    return formula_text.pretty(chosen.name, value, found, unicode=view.unicode, width=view.width)
+    painted = paint if view.color else formula_text.unpainted
+    return formula_text.pretty(
+        chosen.name, value, found, unicode=view.unicode, width=view.width, whole=view.verbose, paint=painted
+    )  # fmt: skip
 
 
 def tried_code(chosen: Selection, form: ClosedForm, taken: dict[str, np.ndarray], language: str) -> str:

@@ -1,4 +1,4 @@
-"""What every command has around it: `--debug`, an option per limit, and exceptions turned into exit statuses."""
+"""What every command has around it: groups of options spread out, the configuration, exceptions turned into exit statuses."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
 
 import typer
 
 from gradcli.commands import configuration, inputs
-from gradcli.commands.configuration import Configured, configure, keys_of
-from gradcli.commands.options import At, Debug, Formula, assignments
+from gradcli.commands.configuration import Configured
+from gradcli.commands.look import Look
+from gradcli.commands.options import At, Color, Debug, Formula, StdinFilename, assignments
 from gradcli.commands.output import say
 from gradcli.commands.telling import Told
 from gradcli.errors import ExitStatus, GradcliError, UsageError
 from gradcli.interpreter.limits import Limits
-from gradcli.report.errors import error_text
 from gradcli.report.text import printable
 
 Command = Callable[..., ExitStatus]
@@ -28,65 +28,100 @@ Command = Callable[..., ExitStatus]
 PREFIX = "max_"
 """Keeps the parameters of the limits apart from those of the commands."""
 
+RUNNING = ("file", "paths")
+"""The parameter by which a command says that it runs files: then a configuration is read, and `-` is standard input."""
+
 
 def entry(command: Command) -> Command:
-    """The command as Typer sees it: a parameter `limits` becomes one option per limit, a Configured says that it can be configured."""
+    """The command as Typer sees it: a parameter that is a group of options (Start, Look, Limits) becomes these options."""
     signature = inspect.signature(command, eval_str=True)
-    limited = "limits" in signature.parameters
-    configurable = any(p.annotation is Configured for p in signature.parameters.values())
-    path = next((p for p in ("file", "paths") if p in signature.parameters and "output" in signature.parameters), None)
+    path = next((name for name in RUNNING if name in signature.parameters), None)
 
     @functools.wraps(command)
-    def run(*, debug: bool = False, **options: Any) -> ExitStatus:
-        if "debug" in signature.parameters:
-            options["debug"] = debug
-        return guarded(lambda: command(**prepared(options)), debug=debug)
+    def run(*, debug: bool = False, **given: Any) -> ExitStatus:
+        return guarded(lambda: command(**prepared(given, debug)), debug=debug, color=given.get("color", Color.AUTO))
 
-    def prepared(options: dict[str, Any]) -> dict[str, Any]:
-        if configurable:
-            configure(options, keys_of(run))
-        if limited:
-            options["limits"] = Limits(**{limit.name: options.pop(PREFIX + limit.name) for limit in fields(Limits)})
-        return options if path is None else _with_input(path, options)
+    def prepared(given: dict[str, Any], debug: bool) -> dict[str, Any]:
+        if path is not None:
+            given[path] = _input(path, given)
+            given["config"] = configuration.configure(given, path)
+        return _gathered(signature, {**given, "debug": debug})
 
-    parameters = [p for p in signature.parameters.values() if p.name not in ("limits", "debug") and p.annotation is not Configured]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in spread(signature)]
     if path is not None:
-        parameters = _with_formula(parameters, path)
-    parameters += _limit_parameters() if limited else []
-    if configurable:
+        parameters = _with_input_options(parameters, path, formula="output" in signature.parameters)
         parameters = [*configuration.with_negations(parameters), *configuration.PARAMETERS]
-    parameters.append(_option("debug", False, Debug))
+    parameters = [*(p for p in parameters if p.name != "debug"), _option("debug", False, Debug)]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
 
 
-def _with_formula(parameters: list[inspect.Parameter], path: str) -> list[inspect.Parameter]:
-    """The parameters with `-e` and `--at` behind the path, which need not be given then."""
+def spread(signature: inspect.Signature) -> Iterator[inspect.Parameter]:
+    """The parameters, groups replaced by their members."""
+    for parameter in signature.parameters.values():
+        if parameter.annotation is Limits:
+            yield from _limit_parameters()
+        elif (group := _group(parameter)) is not None:
+            yield from spread(inspect.signature(group, eval_str=True))
+        elif parameter.annotation is not Configured:
+            yield parameter
+
+
+def _group(parameter: inspect.Parameter) -> type | None:
+    """The class whose fields are options, where the parameter is such a group."""
+    kind = parameter.annotation
+    return kind if isinstance(kind, type) and is_dataclass(kind) and kind is not Configured else None
+
+
+def _gathered(signature: inspect.Signature, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, members put together as groups again."""
+    made: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        group = _group(parameter)
+        if group is Limits:
+            made[name] = Limits(**{limit.name: given[PREFIX + limit.name] for limit in fields(Limits)})
+        elif group is not None:
+            made[name] = group(**_gathered(inspect.signature(group, eval_str=True), given))
+        else:
+            made[name] = given[name]
+    return made
+
+
+def _with_input_options(parameters: list[inspect.Parameter], path: str, *, formula: bool) -> list[inspect.Parameter]:
+    """The parameters with what else can stand for a file behind the path; where there are formulas the path need not be given."""
     found = []
     for parameter in parameters:
-        if parameter.name != path:
+        if parameter.name == path and formula:
+            kind, argument = parameter.annotation.__origin__, parameter.annotation.__metadata__[0]
+            found += [_option(path, None, Annotated[kind | None, argument]), _option("formula", None, Formula), _option("at", None, At)]
+        else:
             found.append(parameter)
-            continue
-        kind, argument = parameter.annotation.__origin__, parameter.annotation.__metadata__[0]
-        found += [_option(path, None, Annotated[kind | None, argument]), _option("formula", None, Formula), _option("at", None, At)]
-    return [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in found]
+        if parameter.name == path:
+            found.append(_option("stdin_filename", None, StdinFilename))
+    return found
 
 
-def _with_input(path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with what the command works on: the path that is given, or the formula."""
-    formula, at, given = options.pop("formula"), options.pop("at"), options[path]
+def _input(path: str, given: dict[str, Any]) -> Any:
+    """What the command works on: the path or paths that are given, or the formula."""
+    formula, at, named, paths = given.pop("formula", None), given.pop("at", None), given.pop("stdin_filename"), given[path]
     if formula is None and at:
         raise UsageError("--at gives a variable of a formula its value, and there is no formula", hint="--set is for files", code="G102")
-    if formula is not None and given:
+    if formula is not None and paths:
         raise UsageError("a file and a formula exclude each other", hint="leave out one", code="G102")
-    if formula is None and not given:
+    if formula is None and not paths:
         name = "PATH" if path == "paths" else "FILE"
         raise UsageError("missing a file or a formula", hint=f'name a {name}, or give -e "x**2" --at x=3', code="G102")
     if formula is not None:
-        given = inputs.Formula(formula, assignments(at, "--at"))
-        given = [given] if path == "paths" else given
-    return {**options, path: given}
+        paths = [inputs.Formula(formula, assignments(at, "--at"))]
+    found = [inputs.StandardInput(named or inputs.STANDARD_INPUT_NAME) if p == inputs.STANDARD_INPUT else p for p in _listed(paths)]
+    if named is not None and not any(isinstance(item, inputs.StandardInput) for item in found):
+        raise UsageError("--stdin-filename names what is on standard input, which is not asked for", hint="give - as well", code="G102")
+    return found if path == "paths" else found[0]
+
+
+def _listed(paths: Any) -> list[str]:
+    return paths if isinstance(paths, list) else [paths]
 
 
 def _limit_parameters() -> list[inspect.Parameter]:
@@ -101,14 +136,14 @@ def _option(name: str, default: object, annotation: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def guarded(action: Callable[[], ExitStatus], *, debug: bool = False) -> ExitStatus:
+def guarded(action: Callable[[], ExitStatus], *, debug: bool = False, color: Color = Color.AUTO) -> ExitStatus:
     """Run to an exit status: what a user did is told without a traceback, what we did is told as our fault."""
     try:
         return action()
     except Told as told:
         return told.status
     except GradcliError as error:
-        say(error_text(error))
+        Look(color=color).tell(error)
         return ExitStatus.ERROR
     except BrokenPipeError:
         return pipe_closed()

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from gradcli.commands import options, terminal
-from gradcli.commands.inputs import read
-from gradcli.commands.output import emit
+from gradcli.commands import options
+from gradcli.commands.look import Look
+from gradcli.commands.start import Start
 from gradcli.commands.telling import telling
 from gradcli.errors import ExitStatus
-from gradcli.interpreter.limits import Limits
 
 FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")]
 
@@ -22,31 +21,26 @@ def grad(
     wrt: options.Wrt = None,
     grad_outputs: options.GradOutputs = None,
     order: options.Order = None,
-    seed: options.Seed = 0,
-    set: options.Set = None,
+    start: Start = Start(),
     format: FormatOption = "text",
-    out: options.Out = None,
-    verbose: options.Verbose = False,
-    limits: Limits = Limits(),
+    look: Look = Look(),
 ) -> ExitStatus:
     """Print d(output)/d(wrt).
 
     The gradient is weighted by --grad-outputs. Without options: the last variable that requires grad, with respect to
     every leaf that does. A higher order is the Jacobian of the derivative before: the Hessian for order 2.
     """
-    overrides = dict(options.assignments(set))
-    source = read(file, limits)
+    source = start.read(file)
 
     from gradcli.commands import derivatives, selection
     from gradcli.report.grads import Gradients, writer
 
     render = writer(format)
-    with telling(source):
-        done = selection.run(source, seed=seed, overrides=overrides, limits=limits)
+    with telling(source, look):
+        done = selection.run(source, start, look)
         chosen = selection.select(done, output, wrt, grad_outputs)
         grads = {name: derivatives.gradient(chosen, leaf, order or 1) for name, leaf in chosen.leaves.items()}
     weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
     found = Gradients("grad", source.path, chosen.name, weights, order or 1, grads)
-    view = terminal.view(options.Color.NEVER, verbose=verbose, to_file=out is not None)
-    emit(render(found, view), out, machine=format == "json")
+    look.emit(render(found, look.view), machine=format == "json")
     return ExitStatus.PASSED

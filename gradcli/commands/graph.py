@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradcli.commands import options, terminal
-from gradcli.commands.inputs import read
-from gradcli.commands.output import emit, say
+from gradcli.commands.look import Look
+from gradcli.commands.start import Start
 from gradcli.commands.telling import telling
 from gradcli.errors import ExitStatus, UsageError
-from gradcli.interpreter.limits import Limits
 
 if TYPE_CHECKING:
     from gradcli.check.options import CheckOptions
@@ -69,7 +68,10 @@ ViewOption = Annotated[
 StyleOption = Annotated[
     Style | None, typer.Option("--style", help="Of dot. plain: labels as torchviz writes them (its default).", show_default=False)
 ]
-ValuesOption = Annotated[Values, typer.Option("--values", help="How much of values and gradients is shown.")]
+ValuesOption = Annotated[
+    Values | None,
+    typer.Option("--values", help="How much of values and gradients is shown: a summary, with --verbose all.", show_default=False),
+]
 SavedOption = Annotated[Saved, typer.Option("--saved", help="Show what is kept for the backward pass.")]
 Expand = Annotated[bool, typer.Option("--expand", help="Draw every node, also in loops.")]
 MaxNodes = Annotated[int | None, typer.Option("--max-nodes", metavar="N", min=1, help="Draw about N nodes at most.", show_default=False)]
@@ -90,11 +92,13 @@ Ascii = Annotated[bool, typer.Option("--ascii", help="Of text: no character beyo
 def graph(
     file: options.File,
     output: options.Output = None,
+    wrt: options.Wrt = None,
     grad_outputs: options.GradOutputs = None,
+    start: Start = Start(),
     format: FormatOption = None,
     view: ViewOption = None,
     style: StyleOption = None,
-    values: ValuesOption = Values.SUMMARY,
+    values: ValuesOption = None,
     saved: SavedOption = Saved.NONE,
     expand: Expand = False,
     max_nodes: MaxNodes = None,
@@ -105,41 +109,41 @@ def graph(
     fence: Fence = False,
     ascii: Ascii = False,
     torchviz: Torchviz = False,
-    seed: options.Seed = 0,
-    set: options.Set = None,
-    out: options.Out = None,
-    limits: Limits = Limits(),
+    look: Look = Look(),
 ) -> ExitStatus:
     """Draw the graph of a file: its operations, and what the backward pass sends along them.
 
-    A program that fails is drawn as far as it came; the exit status is 2 all the same.
+    With --wrt only the operations on the way to that leaf. A program that fails is drawn as far as it came; the exit
+    status is 2 all the same.
     """
-    overrides = dict(options.assignments(set))
-    source = read(file, limits)
+    source = start.read(file)
 
     from gradcli.commands import selection
     from gradcli.graph import formats, ofrun
-    from gradcli.graph.options import Options
-    from gradcli.interpreter import run_file
+    from gradcli.graph.options import Options, unpainted
+    from gradcli.report.text import paint
 
-    row = formats.choose(format, out)
-    refuse_terminal(row, out)
-    here = terminal.view(options.Color.NEVER, to_file=out is not None)
+    row = formats.choose(format, look.out)
+    refuse_terminal(row, look.out)
+    here, width = look.view, 100 if look.out is not None else terminal.width(sys.stdout, 100)
+    shown = values or (Values.FULL if here.verbose else Values.SUMMARY)
     wanted = Options(
-        values=values.value, saved=saved.value, expand=expand, max_nodes=max_nodes, focus=tuple(focus or ()), up=up, down=down,
-        only=only.value if only else None, fence=fence, ascii=ascii or not here.unicode, width=max(here.width, 100),
+        values=shown.value, saved=saved.value, expand=expand, max_nodes=max_nodes, focus=tuple(focus or ()), up=up, down=down,
+        only=only.value if only else None, fence=fence, ascii=ascii or not here.unicode, width=width,
+        paint=paint if here.color else unpainted,
     )  # fmt: skip
     wanted = shown_as(wanted, row, view, style)
-    with telling(source):
-        done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=True)
+    with telling(source, look):
+        done = start.run(source, trace=True)
         if done.error is not None:
-            put(ofrun.of_failure(done), row, wanted, out)
+            put(ofrun.of_failure(done), row, wanted, look)
             raise done.error
-        chosen = selection.select(done, output, None, grad_outputs)
+        chosen = selection.select(done, output, wrt, grad_outputs)
         if torchviz:
-            emit(as_torchviz(chosen, row, saved), out, machine=True)
+            look.emit(as_torchviz(chosen, row, saved), machine=True)
             return ExitStatus.PASSED
-        put(ofrun.of_run(done, chosen.name, chosen.output, chosen.grad_outputs).graph, row, wanted, out)
+        drawn = ofrun.of_run(done, chosen.name, chosen.output, chosen.grad_outputs)
+        put(selection.narrowed(drawn.graph, drawn.builder, chosen) if wrt else drawn.graph, row, wanted, look)
     return ExitStatus.PASSED
 
 
@@ -164,25 +168,23 @@ def refuse_terminal(row: Format, out: str | None) -> None:
         raise UsageError(f"--format {row.name} is no text for a terminal", hint=f"add --out graph.{row.name}", code="G102")
 
 
-def put(drawn: Graph, row: Format, wanted: Options, out: str | None, table: str = "") -> None:
+def put(drawn: Graph, row: Format, wanted: Options, look: Look, table: str = "") -> None:
     """Write a graph, and say what it leaves out."""
     from gradcli.graph import formats
 
     data, notes = formats.written(drawn, row, wanted, table)
-    emit(data, out, machine=True)
-    for note in notes if row.name != "text" or out is not None else ():
-        say(f"note: {note}")
+    look.emit(data, machine=True)
+    for note in notes if row.name != "text" or look.out is not None else ():
+        look.note(f"note: {note}")
 
 
-def put_checked(result: FileResult, settings: CheckOptions, out: str, table: str) -> None:
+def put_checked(result: FileResult, settings: CheckOptions, row: Format, look: Look, table: str) -> None:
     """`check --graph OUT`: the graph of a checked file with its result on the nodes."""
-    from gradcli.graph import formats
     from gradcli.graph.options import Options
 
-    row = formats.choose(None, out)
     drawn = of_checked(result, settings)
     if drawn is not None:
-        put(drawn, row, shown_as(Options(), row, View.BOTH, Style.CARD), out, table)
+        put(drawn, row, shown_as(Options(), row, View.BOTH, Style.CARD), look, table)
 
 
 def picture(result: FileResult, settings: CheckOptions) -> str | None:

@@ -17,8 +17,22 @@ STANDARD_INPUT = "-"
 STANDARD_INPUT_NAME = "<stdin>"
 
 
-class Formula(str):
-    """Stands for a file where the command line has a formula: its name, and what it says."""
+class Given(str):
+    """Stands for a path where the text comes from elsewhere; as a string it is the name of that in reports."""
+
+    def source(self, limits: Limits) -> Source:
+        raise NotImplementedError
+
+
+class StandardInput(Given):
+    """What is on standard input."""
+
+    def source(self, limits: Limits) -> Source:
+        return decoded(self, sys.stdin.buffer.read(limits.file_size + 1), limits)
+
+
+class Formula(Given):
+    """A formula of the command line."""
 
     text: str
     at: tuple[tuple[str, str], ...]
@@ -27,6 +41,11 @@ class Formula(str):
         made = super().__new__(cls, PATH)
         made.text, made.at = text, at
         return made
+
+    def source(self, limits: Limits) -> Source:
+        from gradcli.interpreter.formula import formula_source
+
+        return formula_source(self.text, self.at, limits)
 
 
 def find(paths: list[str], wanted: Wanted = Wanted()) -> tuple[list[str], list[UsageError]]:
@@ -46,7 +65,7 @@ def find(paths: list[str], wanted: Wanted = Wanted()) -> tuple[list[str], list[U
 
 
 def _expand(path: str, wanted: Wanted) -> list[str]:
-    if path == STANDARD_INPUT or isinstance(path, Formula):
+    if isinstance(path, Given):
         return [path]
     if os.path.isdir(path):
         return walk.search(path, wanted)
@@ -61,20 +80,19 @@ def _names(wanted: Wanted) -> str:
 
 def read(path: str, limits: Limits) -> Source:
     """The text of one file; UsageError where it cannot be read, LimitError where it is too large."""
-    if isinstance(path, Formula):
-        from gradcli.interpreter.formula import formula_source
-
-        return formula_source(path.text, path.at, limits)
-    if path == STANDARD_INPUT:
-        return Source.decode(STANDARD_INPUT_NAME, standard_input())
+    if isinstance(path, Given):
+        return path.source(limits)
     try:
         with open(path, "rb") as file:
-            data = file.read(limits.file_size + 1)
+            return decoded(walk.shown(path), file.read(limits.file_size + 1), limits)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def decoded(name: str, data: bytes, limits: Limits) -> Source:
     if len(data) > limits.file_size:
         raise limits.reached("file_size")
-    return Source.decode(walk.shown(path), data)
+    return Source.decode(name, data)
 
 
 def unreadable(path: str, error: OSError) -> UsageError:
@@ -92,8 +110,3 @@ def _near(path: str) -> str | None:
         return f"there is no folder {folder}"
     found = nearest(name, names)
     return None if found is None else f"did you mean {os.path.join(folder, found)!r}?"
-
-
-def standard_input() -> bytes:
-    """All of standard input."""
-    return sys.stdin.buffer.read()

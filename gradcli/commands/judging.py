@@ -46,9 +46,6 @@ MethodOption = Annotated[
     ),
 ]
 Formulas = Annotated[bool, typer.Option("--formulas", help="Show the derivative in closed form where it is short.")]
-Data = Annotated[
-    str | None, typer.Option("--data", metavar="DIR", help="load() reads from here, not from the file's folder.", show_default=False)
-]
 
 
 def verdicts(items: list[str] | None) -> frozenset[str]:

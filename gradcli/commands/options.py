@@ -36,6 +36,13 @@ Formula = Annotated[
     str | None,
     typer.Option("--expression", "-e", metavar="FORMULA", help='In place of a file, e.g. "x**2 * sin(y)".', show_default=False),
 ]
+StdinFilename = Annotated[
+    str | None,
+    typer.Option(
+        "--stdin-filename", metavar="NAME", show_default=False,
+        help="What stands on standard input is this file: its name in reports, its folder, its configuration.",
+    ),
+]  # fmt: skip
 At = Annotated[
     list[str] | None,
     typer.Option("--at", metavar="NAME=EXPR", help="The value of a variable of the formula (repeatable).", show_default=False),
@@ -52,6 +59,9 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=EXPR", help="Replace the value of a leaf (repeatable).", show_default=False),
 ]
+Data = Annotated[
+    str | None, typer.Option("--data", metavar="DIR", help="load() reads from here, not from the file's folder.", show_default=False)
+]
 Out = Annotated[
     str | None, typer.Option("--out", metavar="FILE", help="Write to this file instead of standard output.", show_default=False)
 ]
@@ -60,7 +70,7 @@ Report = Annotated[
     typer.Option("--report", metavar="FORMAT=PATH", help="Write a further report in this run (repeatable).", show_default=False),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every element.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show all: every element, every step, every call on the way to an error.")]
 Colors = Annotated[Color, typer.Option("--color", help="Colour the text. NO_COLOR and FORCE_COLOR are honoured.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Count kinks, unstable, reported nan and unchecked as failures.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a bug of gradcli.")]

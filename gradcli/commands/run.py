@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from gradcli.commands import options
-from gradcli.commands.inputs import read
+from gradcli.commands.look import Look
+from gradcli.commands.start import Start
 from gradcli.commands.telling import telling
 from gradcli.errors import ExitStatus
-from gradcli.interpreter.limits import Limits
 
 
 class ErrorFormat(StrEnum):
@@ -27,22 +27,21 @@ FormatOption = Annotated[
 
 def run(
     file: options.File,
-    seed: options.Seed = 0,
-    set: options.Set = None,
+    start: Start = Start(),
     format: FormatOption = ErrorFormat.TEXT,
-    limits: Limits = Limits(),
+    look: Look = Look(),
 ) -> ExitStatus:
     """Run a file as a program.
 
-    Exactly what it prints is printed. Exit status: 0, or 2 where the program fails; what it had printed stays.
+    Exactly what it prints is printed; --quiet leaves its warnings out. Exit status: 0, or 2 where the program fails; what
+    it had printed stays.
     """
-    overrides = dict(options.assignments(set))
-    source = read(file, limits)
-
-    from gradcli.interpreter import run_file
-
-    with telling(source, as_json=format is ErrorFormat.JSON):
-        done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=False, stdout=sys.stdout, stderr=sys.stderr)
+    source = start.read(file)
+    to_file = look.out is not None
+    with telling(source, look, as_json=format is ErrorFormat.JSON):
+        done = start.run(source, stdout=None if to_file else sys.stdout, stderr=None if look.quiet else sys.stderr)
+        if to_file:
+            look.emit(done.output)
         if done.error is not None:
             raise done.error
     sys.stdout.flush()

@@ -28,6 +28,9 @@ Memory = Annotated[
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Stop at the first file that fails.")]
 UseCache = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep results, and use those of files that are unchanged.")]
 CacheDir = Annotated[str | None, typer.Option("--cache-dir", metavar="DIR", show_default=False, help="Keep them here; implies --cache.")]
+ForceExclude = Annotated[
+    bool, typer.Option("--force-exclude", help="What the configuration excludes is left out even where it is named, as by pre-commit.")
+]
 UpdateExpectations = Annotated[
     bool, typer.Option("--update-expectations", help="Write what is found into the files, as # gradcli: expect WORD.")
 ]

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradcli.check.collect import evaluated
-from gradcli.commands.output import say
+from gradcli.commands.look import Look
+from gradcli.commands.start import Start
 from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.tensor import Tensor, tensor
 from gradcli.errors import UsageError
-from gradcli.graph.build import reachable
+from gradcli.graph.build import Builder, reachable
+from gradcli.graph.focus import ways
+from gradcli.graph.model import Graph
 from gradcli.graph.naming import scope_names
-from gradcli.interpreter import Run, run_file
-from gradcli.interpreter.limits import Limits
+from gradcli.interpreter import Run
 from gradcli.syntax import Source
 from gradcli.syntax.spelling import did_you_mean
 
@@ -30,14 +32,14 @@ class Selection:
     grad_outputs: Tensor | None
 
 
-def run(source: Source, *, seed: int, overrides: dict[str, str], limits: Limits) -> Run:
+def run(source: Source, start: Start, look: Look) -> Run:
     """The file run to its end, its printing dropped; raises the error that ended it before."""
-    done = run_file(source, seed=seed, overrides=overrides, limits=limits, trace=True)
+    done = start.run(source, trace=True)
     if done.error is not None:
         raise done.error
     for item in done.asserts:
         if not item.holds:
-            say(f"{source.path}:{item.span.line}: note: this assertion failed{f': {item.message}' if item.message else ''}")
+            look.note(f"{source.path}:{item.span.line}: note: this assertion failed{f': {item.message}' if item.message else ''}")
     return done
 
 
@@ -52,6 +54,15 @@ def select(done: Run, output: str | None, wrt: list[str] | None, grad_outputs: s
         if not value.requires_grad:
             raise UsageError(f"--wrt {leaf}: it requires no grad", hint="create it with requires_grad=True", code="G107")
     return Selection(done, name, chosen, leaves, None if grad_outputs is None else weights(done, grad_outputs, chosen))
+
+
+def narrowed(graph: Graph, builder: Builder, chosen: Selection) -> Graph:
+    """The part of a graph on the ways from the output to the chosen leaves."""
+    edges = {name: leaf.edge() for name, leaf in chosen.leaves.items()}
+    for name, edge in edges.items():
+        if edge is None or edge[0] not in builder.ids:
+            raise UsageError(f"--wrt {name}: {chosen.name} does not depend on it", code="G107")
+    return ways(graph, {builder.ids[edge[0]] for edge in edges.values() if edge is not None})
 
 
 def last_output(done: Run) -> str:

@@ -102,8 +102,7 @@ def not_checked(path: str, error: GradcliError) -> FileResult:
     """The result of a file that could not even be read."""
     from gradcli.check.result import FileResult
 
-    shown = inputs.STANDARD_INPUT_NAME if path == inputs.STANDARD_INPUT else path
-    return FileResult(shown, "error", failing=True, error=error)
+    return FileResult(path, "error", failing=True, error=error)
 
 
 def bug_error(bug: Bug | None) -> GradcliError:

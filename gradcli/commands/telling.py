@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from gradcli.commands.look import Look
 from gradcli.commands.output import say
 from gradcli.errors import ExitStatus, GradcliError, UsageError
-from gradcli.report.errors import error_object, error_text
+from gradcli.report.errors import error_object
 
 if TYPE_CHECKING:
     from gradcli.syntax import Source
@@ -21,12 +22,12 @@ class Told(Exception):
 
 
 @contextmanager
-def telling(source: Source, *, as_json: bool = False) -> Iterator[None]:
+def telling(source: Source, look: Look, *, as_json: bool = False) -> Iterator[None]:
     """Tell of an error inside with file, line and caret, as JSON too; then raise Told."""
     try:
         yield
     except GradcliError as error:
-        say(error_text(error, None if isinstance(error, UsageError) else source.path, source))
+        look.tell(error, None if isinstance(error, UsageError) else source.path, source)
         if as_json:
             from gradcli.report.encode import document
 

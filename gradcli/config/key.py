@@ -11,7 +11,7 @@ from typing import Any
 class Key:
     """`name` is spelled as the option, without the dashes before it; `type` is that of one item where there are `many`.
 
-    `each`: can it differ from file to file?
+    `each`: can it differ from file to file? `folder`: it names one, relative to that of the configuration.
     """
 
     name: str
@@ -22,6 +22,7 @@ class Key:
     choices: Sequence[str] = ()
     minimum: float | None = None
     each: bool = True
+    folder: bool = False
 
     @property
     def wanted(self) -> str:

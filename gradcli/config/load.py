@@ -77,6 +77,7 @@ class Reader:
 
     def __init__(self, path: str, keys: Sequence[Key]) -> None:
         self.path = path
+        self.folder = os.path.dirname(absolute(path))
         self.keys = {key.name: key for key in (*keys, INCLUDE, EXCLUDE)}
         self.faults: list[ConfigError] = []
         self.text = self._text()
@@ -99,7 +100,7 @@ class Reader:
             self._fault(f"{PER_FILE}: a table for each pattern", (*at, PER_FILE), hint=f'[{".".join((*at, PER_FILE))}."slow/*.grad"]')
             sections = {}
         found = [self._section(pattern, inner, (*at, PER_FILE, pattern)) for pattern, inner in sections.items()]
-        return Config(shown(self.path), os.path.dirname(absolute(self.path)), settings, found)
+        return Config(shown(self.path), self.folder, settings, found)
 
     def _table(self) -> tuple[dict[str, Any], Path]:
         """Our table, and its path; a gradcli.toml is all ours, and may have it under the long name too."""
@@ -130,10 +131,15 @@ class Reader:
                 self._unknown(name, key, (*at, name), each=each)
                 continue
             try:
-                found[key.parameter] = Setting(key.value(given), self._place((*at, name)))
+                value = key.value(given)
+                found[key.parameter] = Setting(self._from_here(value) if key.folder else value, self._place((*at, name)))
             except ValueError as error:
                 self._fault(f"{name} is {written(given)}, and not {error}", (*at, name))
         return found
+
+    def _from_here(self, folder: str) -> str:
+        """A folder that the configuration names, as seen from the working directory."""
+        return shown(near(os.path.join(self.folder, folder)))
 
     def _unknown(self, name: str, key: Key | None, at: Path, *, each: bool) -> None:
         if key is not None:
@@ -150,6 +156,12 @@ class Reader:
         lines = (self.places[at[:end]] for end in range(len(at), 0, -1) if at[:end] in self.places)
         line = next(lines, None)
         return shown(self.path) if line is None else f"{shown(self.path)}:{line}"
+
+
+def near(path: str) -> str:
+    """A short relative path where it is below the working directory."""
+    relative = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+    return path if relative.startswith(os.pardir) else relative
 
 
 def syntax_error(path: str, message: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from gradcli.discovery.ignore import Layer, ignored, layers_above, layers_of
+from gradcli.discovery.ignore import Layer, ignored, inside, layers_above, layers_of
 from gradcli.discovery.pattern import Pattern, patterns, translate
 
 DEFAULT_INCLUDE = ("*.grad",)
@@ -32,6 +32,12 @@ class Wanted:
 
     def leaves_out(self, path: str, *, is_directory: bool) -> bool:
         return Layer(self.folder, self.exclude).says(path, is_directory=is_directory) is True
+
+    def leaves_out_if_named(self, path: str) -> bool:
+        """The same for a file that nobody came upon by a search: the folders around it count, as far as the configuration sees."""
+        at = absolute(path)
+        around = [at[:end] for end in range(len(self.folder) + 1, len(at)) if at[end] == "/"] if inside(at, self.folder) else []
+        return any(self.leaves_out(folder, is_directory=True) for folder in around) or self.leaves_out(at, is_directory=False)
 
 
 def shown(path: str) -> str:

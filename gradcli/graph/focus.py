@@ -50,6 +50,11 @@ def spread(graph: Graph, start: set[str], levels: int, *, forward: bool) -> set[
     return reached
 
 
+def ways(graph: Graph, ends: set[str]) -> Graph:
+    """The nodes on the ways from the outputs to some of their operands."""
+    return part(graph, spread(graph, ends, -1, forward=True))
+
+
 def only(graph: Graph, word: str) -> Graph:
     """The nodes of a status, their way to the outputs and their direct operands."""
     if word not in ONLY:

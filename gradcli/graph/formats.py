@@ -40,8 +40,8 @@ FORMATS = {
 }
 
 
-def choose(name: str | None, out: str | None) -> Format:
-    """The format that is named, else the one of the suffix of the file to write, else text."""
+def choose(name: str | None, out: str | None, option: str = "--out") -> Format:
+    """The format that is named, else the one of the suffix of the file to write, else text. `option` is the one that names the file."""
     if name is not None:
         if name not in FORMATS:
             near = did_you_mean(name, list(FORMATS)) or f"choose from {', '.join(FORMATS)}"
@@ -54,8 +54,9 @@ def choose(name: str | None, out: str | None) -> Format:
         if suffix in row.suffixes:
             return row
     known = ", ".join(suffix for row in FORMATS.values() for suffix in row.suffixes)
-    message = f"--out {out}: no format has the suffix {suffix or '(none)'}"
-    raise UsageError(message, hint=f"name one with --format, or end in {known}", code="G102")
+    message = f"{option} {out}: no format has the suffix {suffix or '(none)'}"
+    named = "name one with --format, or end in" if option == "--out" else "end in"
+    raise UsageError(message, hint=f"{named} {known}", code="G102")
 
 
 def written(graph: Graph, row: Format, options: Options, table: str = "") -> tuple[bytes, list[str]]:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from gradcli.graph import document, svg, text
 from gradcli.graph.letters import printable
 from gradcli.graph.model import STATUS_WORDS, STATUSES, Graph
-from gradcli.graph.options import Options
+from gradcli.graph.options import Options, unpainted
 
 
 def render(graph: Graph, options: Options, table: str = "") -> str:
@@ -31,7 +31,7 @@ def render(graph: Graph, options: Options, table: str = "") -> str:
         f'<div class="page"><main>{picture}</main>',
         "<section>",
         *(panel("Check", table, opened=True) if table else ()),
-        *panel("Tree", text.render(graph, options.but(width=200))),
+        *panel("Tree", text.render(graph, options.but(width=200, paint=unpainted))),
         *panel("Notes", "\n".join([f"{graph.total} nodes", *graph.notes, HELP])),
         "</section></div>",
         f'<script type="application/json" id="graph">{embedded(document.render(graph, options))}</script>',

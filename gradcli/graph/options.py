@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,6 +10,14 @@ View = Literal["forward", "backward", "both"]
 Style = Literal["plain", "card"]
 Values = Literal["none", "summary", "full"]
 SavedAs = Literal["none", "rows", "nodes"]
+
+Paint = Callable[[str, str], str]
+"""Gives a text the colours of a style."""
+
+
+def unpainted(text: str, style: str) -> str:
+    return text
+
 
 WHOLE = 150
 """Up to so many nodes everything is drawn one by one."""
@@ -34,6 +43,7 @@ class Options:
     fence: bool = False
     ascii: bool = False
     width: int = 100
+    paint: Paint = unpainted
 
     @property
     def reduced(self) -> bool:

@@ -60,8 +60,9 @@ class BackwardPass:
 
 
 def backward_pass(graph: Graph, builder: Builder, steps: list[Step], grad_outputs: Any) -> BackwardPass:
-    """The steps with names, formulas and norms."""
-    known = dict(zip(builder.nodes, graph.nodes, strict=False))
+    """The steps with names, formulas and norms; of a graph that is only a part, those of its nodes."""
+    by_id = graph.by_id()
+    known = {node: by_id[name] for node, name in builder.ids.items() if name in by_id}
     made: list[PassStep] = []
     for step in steps:
         if step.node not in known:

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.graph import numbertext
 from gradcli.graph.document import dumped, plain
 from gradcli.graph.letters import cells, cut, printable
+from gradcli.graph.options import Paint, unpainted
 from gradcli.graph.passes import BackwardPass, Handed, PassStep, operand_name
 
 MOST = 60
@@ -17,19 +18,19 @@ HEADS = ("step", "node", "line", "incoming", "norm", "local derivative", "value"
 SCHEMA = "gradcli.trace/1"
 
 
-def render(result: BackwardPass, *, width: int, ascii_only: bool = False, everything: bool = False) -> str:
+def render(result: BackwardPass, *, width: int, ascii_only: bool = False, everything: bool = False, paint: Paint = unpainted) -> str:
     """The text; of a long pass its first and last steps, and those with a flag."""
     shown = result.steps if everything else chosen(result.steps)
     table = [HEADS, *(row for step in shown for row in rows(step))]
     widths = [max(cells(row[k]) for row in table) for k in range(len(HEADS))]
     fits = sum(widths) + 2 * (len(widths) - 1) <= width
-    lines = list(aligned(table, widths, shown) if fits else blocks(shown, width))
+    lines = list(aligned(table, widths, shown, paint) if fits else blocks(shown, width, paint))
     lines = lines[:-1] if lines and not lines[-1] else lines
     left_out = len(result.steps) - len(shown)
     if left_out:
         lines += ["", f"{left_out} steps between are not shown: --verbose shows all"]
     if result.findings:
-        lines += ["", *(printable(finding) for finding in result.findings)]
+        lines += ["", *(paint(printable(finding), "nan") for finding in result.findings)]
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return text.replace("…", "...").encode("ascii", "backslashreplace").decode() if ascii_only else text
 
@@ -73,27 +74,28 @@ def size(norm: float) -> str:
     return f"{norm + 0.0:.3g}"
 
 
-def aligned(table: list[tuple[str, ...]], widths: list[int], shown: list[PassStep]) -> Iterator[str]:
+def aligned(table: list[tuple[str, ...]], widths: list[int], shown: list[PassStep], paint: Paint) -> Iterator[str]:
     """The table, with a line for each flag under its step."""
     flags = {str(step.number): step.flag for step in shown if step.flag}
     pending = ""
     for row in table:
         if row[0] and pending:
-            yield f"      ^ {pending}"
+            yield paint(f"      ^ {pending}", "nan")
             pending = ""
         pending = flags.get(row[0], pending)
-        yield "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True))
+        line = "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True))
+        yield paint(line.rstrip(), "heading") if row is HEADS else line
     if pending:
-        yield f"      ^ {pending}"
+        yield paint(f"      ^ {pending}", "nan")
 
 
-def blocks(shown: list[PassStep], width: int) -> Iterator[str]:
+def blocks(shown: list[PassStep], width: int, paint: Paint) -> Iterator[str]:
     """A few lines for each step."""
     for step in shown:
         node = step.node
         what = f"{node.id} {printable(node.op or node.kind)}, "
         place = f"line {node.line}" if node.line else "no line"
-        yield f"{step.number:>3}  {cut(printable(node.title), max(width - 34, 20))}  ({what}{place})"
+        yield f"{step.number:>3}  {paint(cut(printable(node.title), max(width - 34, 20)), 'heading')}  ({what}{place})"
         yield f"     in   {short(step.incoming)}  |norm {size(step.norm)}|"
         for item in step.handed:
             text = derivative(item)
@@ -104,7 +106,7 @@ def blocks(shown: list[PassStep], width: int) -> Iterator[str]:
         if not step.handed and node.kind == "leaf":
             yield "     out  into .grad"
         if step.flag:
-            yield f"     ^    {step.flag}"
+            yield paint(f"     ^    {step.flag}", "nan")
         yield ""
 
 

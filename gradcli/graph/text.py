@@ -96,8 +96,12 @@ def table(rows: list[Row], options: Options) -> Iterator[str]:
         if sum(widths[:-1]) + min(widths[-1], STATUS) + 2 * (len(widths) - 1) > max(options.width, NARROW) and spare in heads:
             k = heads.index(spare)
             heads, cols, widths = heads[:k] + heads[k + 1 :], cols[:k] + cols[k + 1 :], widths[:k] + widths[k + 1 :]
-    for line in zip(*cols):
-        yield "  ".join(text + " " * (width - cells(text)) for text, width in zip(line, widths))
+    for number, line in enumerate(zip(*cols)):
+        padded = [text + " " * (width - cells(text)) for text, width in zip(line, widths)]
+        if heads[-1] == "status" and number:
+            padded[-1] = options.paint(line[-1], rows[number - 1][1].status or "")
+        text = "  ".join(padded)
+        yield text if number else options.paint(text.rstrip(), "heading")
 
 
 def cell(head: str, row: Row, options: Options) -> str:

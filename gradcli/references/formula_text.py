@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,13 @@ from gradcli.references.closed_form import ClosedForm
 
 LONG = 40
 """Formulas with more operations share named parts."""
+
+Paint = Callable[[str, str], str]
+"""Gives a text the colours of a style."""
+
+
+def unpainted(text: str, style: str) -> str:
+    return text
 
 
 @dataclass
@@ -52,20 +59,21 @@ def shared(exprs: list[Any]) -> tuple[list[tuple[Any, Any]], list[Any]]:
     return steps, reduced
 
 
-def pretty(output: str, value: Any, found: list[Entry], *, unicode: bool, width: int) -> str:
-    """`d y / d a = b⋅cos(a⋅b)` in two dimensions, and below it the numbers at the point."""
-    steps, exprs = shared([entry.expr for entry in found])
+def pretty(output: str, value: Any, found: list[Entry], *, unicode: bool, width: int, whole: bool = False, paint: Paint = unpainted) -> str:
+    """`d y / d a = b⋅cos(a⋅b)` in two dimensions, and below it the numbers at the point; `whole`: no part gets a name of its own."""
+    exprs = [entry.expr for entry in found]
+    steps, exprs = ([], exprs) if whole else shared(exprs)
     lines = []
     if value is not None:
-        lines += [*drawn(output, value, unicode, width), ""]
+        lines += [*drawn(output, value, unicode, width, paint), ""]
     for symbol, expr in steps:
-        lines += drawn(str(symbol), expr, unicode, width)
+        lines += drawn(str(symbol), expr, unicode, width, paint)
     if steps:
         lines.append("")
     for entry, expr in zip(found, exprs, strict=True):
         below = " ".join(f"d {variable}" for variable in entry.variables)
-        lines += drawn(f"d{power(len(entry.variables))} {entry.output} / {below}", expr, unicode, width)
-        lines += [f"    = {entry.value:.10g} here{agreement(entry)}", ""]
+        lines += drawn(f"d{power(len(entry.variables))} {entry.output} / {below}", expr, unicode, width, paint)
+        lines += [f"    = {entry.value:.10g} here{agreement(entry, paint)}", ""]
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
@@ -73,8 +81,8 @@ def power(order: int) -> str:
     return "" if order == 1 else str(order)
 
 
-def agreement(entry: Entry) -> str:
-    return f", autograd {entry.autograd:.10g}" + ("" if agrees(entry) else ": DISAGREES")
+def agreement(entry: Entry, paint: Paint) -> str:
+    return f", autograd {entry.autograd:.10g}" + ("" if agrees(entry) else f": {paint('DISAGREES', 'fail')}")
 
 
 def agrees(entry: Entry) -> bool:
@@ -82,13 +90,13 @@ def agrees(entry: Entry) -> bool:
     return not math.isfinite(entry.value) or bool(np.isclose(entry.autograd, entry.value, rtol=1e-5, atol=1e-10, equal_nan=True))
 
 
-def drawn(name: str, expr: Any, unicode: bool, width: int) -> Iterator[str]:
+def drawn(name: str, expr: Any, unicode: bool, width: int, paint: Paint) -> Iterator[str]:
     """`name = expr`, the formula in two dimensions where it has fractions or powers."""
     text = sympy.pretty(expr, use_unicode=unicode, num_columns=max(width - len(name) - 3, 30), wrap_line=True, order="lex")
     rows = text.split("\n")
     middle = baseline(expr, unicode, rows)
     for k, row in enumerate(rows):
-        yield (f"{name} = " if k == middle else " " * (len(name) + 3)) + row
+        yield (f"{paint(name, 'heading')} = " if k == middle else " " * (len(name) + 3)) + row
 
 
 def baseline(expr: Any, unicode: bool, rows: list[str]) -> int:

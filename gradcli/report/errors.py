@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError, builtin_name
-from gradcli.report.text import harmless, printable
+from gradcli.report.text import Line, plain, printable, render
 
 MOST_CALLERS = 5
 
@@ -53,40 +53,54 @@ def error_type(error: GradcliError) -> str:
     return builtin_name(error.__cause__ or OSError())
 
 
-def error_text(error: GradcliError, path: str | None = None, source: Excerpted | None = None, width: int = 80) -> str:
-    """Lines for a person, without a newline at the end. `path` is left out for an error of the command line."""
-    return harmless("\n".join(line for item in _each(error) for line in _lines(item, path, source, width)))
+def error_text(
+    error: GradcliError,
+    path: str | None = None,
+    source: Excerpted | None = None,
+    width: int = 80,
+    *,
+    color: bool = False,
+    verbose: bool = False,
+) -> str:
+    """Lines for a person, without a newline at the end. `path` is left out for an error of the command line.
+
+    `verbose`: all the calls that led to it.
+    """
+    most = None if verbose else MOST_CALLERS
+    return render((line for item in _each(error) for line in _lines(item, path, source, width, most)), color).removesuffix("\n")
 
 
 def _each(error: GradcliError) -> Sequence[GradcliError]:
     return list(error.errors) if isinstance(error, SourceErrors) and error.errors else [error]
 
 
-def _lines(error: GradcliError, path: str | None, source: Excerpted | None, width: int) -> Iterator[str]:
+def _lines(error: GradcliError, path: str | None, source: Excerpted | None, width: int, most: int | None) -> Iterator[Line]:
     span = getattr(error, "span", None)
     head, *more = printable(error.message.removeprefix(f"{path}: ")).split("\n")
-    yield f"{_place(path, span)}: {_kind(error, path)}{head}" + ("" if more else f" [{error.code}]")
+    yield [(f"{_place(path, span)}: ", "heading"), (_kind(error, path), "error"), (head + ("" if more else f" [{error.code}]"), "")]
     for number, line in enumerate(more, 1):
-        yield f"  | {line}" + (f" [{error.code}]" if number == len(more) else "")
+        yield plain(f"  | {line}" + (f" [{error.code}]" if number == len(more) else ""))
     if span is not None and source is not None:
-        yield source.excerpt(span, width)
-        yield from _callers(getattr(error, "callers", ()), source)
+        text, carets = source.excerpt(span, width).split("\n")
+        yield plain(text)
+        yield [(carets, "error")]
+        yield from _callers(getattr(error, "callers", ()), source, most)
     if error.hint:
-        yield f"  hint: {printable(error.hint)}"
+        yield [("  hint: ", "hint"), (error.hint, "")]
 
 
-def _callers(callers: Sequence[Span], source: Excerpted) -> Iterator[str]:
+def _callers(callers: Sequence[Span], source: Excerpted, most: int | None) -> Iterator[Line]:
     """The calls that led to an error inside a function, innermost first."""
-    for span in callers[:MOST_CALLERS]:
-        yield f"  called in line {span.line}: {printable(source.lines[span.line - 1].strip())}"
-    if len(callers) > MOST_CALLERS:
-        yield f"  and {len(callers) - MOST_CALLERS} more calls"
+    for span in callers[:most]:
+        yield plain(f"  called in line {span.line}: {source.lines[span.line - 1].strip()}")
+    if most is not None and len(callers) > most:
+        yield plain(f"  and {len(callers) - most} more calls (--verbose shows all)")
 
 
 def _place(path: str | None, span: Span | None) -> str:
     if path is None:
         return "gradcli"
-    return printable(path) if span is None else f"{printable(path)}:{span.line}:{span.column}"
+    return path if span is None else f"{path}:{span.line}:{span.column}"
 
 
 def _kind(error: GradcliError, path: str | None) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.errors import UsageError
 from gradcli.report import encode
 from gradcli.report.formats import choice_hint
+from gradcli.report.text import paint
 from gradcli.report.view import View
 
 
@@ -52,13 +53,14 @@ def _name(found: Gradients, leaf: str) -> str:
 
 def _one(name: str, value: np.ndarray | None, view: View) -> str:
     head = f"{name} = "
+    shown = f"{paint(name, 'heading') if view.color else name} = "
     if value is None:
-        return f"{head}None\n"
+        return f"{shown}None\n"
     threshold = np.asarray(value).size + 1 if view.verbose else 1000
     body = np.array2string(
         np.asarray(value), separator=", ", floatmode="unique", threshold=threshold, max_line_width=view.width, prefix=head
     )
-    return f"{head}{body}\n"
+    return f"{shown}{body}\n"
 
 
 FORMATS: dict[str, Callable[[Gradients, View], str]] = {"text": text, "json": json_document}

@@ -26,7 +26,6 @@ STYLES = {
     "hint": "cyan",
 }
 
-
 UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that steer, hide or end a line, or that UTF-8 cannot carry."""
 
@@ -42,10 +41,26 @@ def verdict_style(verdict: str, failing: bool) -> str:
 
 def render(lines: Iterable[Line], color: bool) -> str:
     """The lines as one string, each ended by a newline and without trailing blanks."""
-    safe = ([(printable(text).replace("\n", "\\n"), style) for text, style in line] for line in lines)
-    if color:
-        return harmless(_styled(safe))
-    return harmless("".join("".join(text for text, _ in line).rstrip() + "\n" for line in safe))
+    return harmless("".join(_line(line, color) + "\n" for line in lines))
+
+
+def _line(line: Line, color: bool) -> str:
+    parts = [(printable(text).replace("\n", "\\n"), style) for text, style in line]
+    while parts and not parts[-1][0].rstrip():
+        parts.pop()
+    if parts:
+        parts[-1] = (parts[-1][0].rstrip(), parts[-1][1])
+    return "".join(paint(text, style) if color else text for text, style in parts)
+
+
+def paint(text: str, style: str) -> str:
+    """The text in the colours of a style, as every terminal has them."""
+    if not text or style not in STYLES:
+        return text
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    return Style.parse(STYLES[style]).render(text, color_system=ColorSystem.STANDARD)
 
 
 COMMAND = re.compile(r"^([^\S\n]*(?:\x1b\[[\d;]*m)*[^\S\n]*):(?=:)|#(?=#(?:\[|vso\[))", re.MULTILINE)
@@ -66,18 +81,3 @@ def printable(text: str) -> str:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
-
-
-def _styled(lines: Iterable[Line]) -> str:
-    import io
-
-    from rich.console import Console
-    from rich.text import Text
-
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=True, no_color=False, color_system="standard", legacy_windows=False, width=1 << 20)
-    for line in lines:
-        text = Text.assemble(*((part, STYLES.get(style, "")) for part, style in line))
-        text.rstrip()
-        console.print(text, soft_wrap=True, highlight=False, markup=False, emoji=False)
-    return out.getvalue()

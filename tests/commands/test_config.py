@@ -78,6 +78,31 @@ def test_include_and_exclude(gradcli, project):
     assert "2 files" in gradcli("check", ".", "old/b.grad").stdout
 
 
+def test_what_is_excluded_can_be_left_out_although_it_is_named(gradcli, project):
+    project(a_grad=RELU, old__deep__b_grad=RELU, gradcli_toml='exclude = ["old/", "draft.grad"]\n', draft_grad=RELU)
+    named = ("a.grad", "old/deep/b.grad", "draft.grad")
+    assert "3 files" in gradcli("check", *named).stdout
+    assert "1 file" in gradcli("check", *named, "--force-exclude").stdout
+    done = gradcli("check", *named[1:], "--force-exclude")
+    assert (done.returncode, done.stdout) == (0, "0 files: 0 passed\n")
+    assert "gradcli.toml excludes every file" in done.stderr
+    quiet = gradcli("check", *named[1:], "--force-exclude", "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+    assert "1 file" in gradcli("check", "-", "--stdin-filename", "x.grad", "--force-exclude", input=RELU).stdout
+    assert "0 files" in gradcli("check", "-", "--stdin-filename", "old/x.grad", "--force-exclude", input=RELU).stdout
+    assert gradcli("check", "missing.grad", "--force-exclude").returncode == 2
+    assert gradcli("check", "*.nothing", "--force-exclude").returncode == 5
+
+
+def test_folders_are_those_of_the_configuration(gradcli, project, tmp_path):
+    project(sub__a_grad='w = load("w.csv")\nx = tensor(1.0, requires_grad=True)\ny = (w * x).sum()\n', nums__w_csv="2\n")
+    (tmp_path / "nums" / "w.csv").write_text("2\n")
+    project(gradcli_toml='data = "nums"\ncache-dir = "kept"\n')
+    done = gradcli("check", "a.grad", cwd=tmp_path / "sub")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "kept" / "CACHEDIR.TAG").exists()
+
+
 def test_the_nearest_above_the_first_path(gradcli, project):
     project(sub__a_grad=RELU, gradcli_toml="strict = false\n", sub__gradcli_toml="strict = true\n")
     assert gradcli("check", "sub/a.grad").returncode == 1

@@ -197,6 +197,10 @@ def test_check_draws_the_graph_of_its_one_file(gradcli, tmp_path: Path) -> None:
     assert "FAIL" in page
     assert "blame: Square" in page
     assert gradcli("check", sample, SAMPLES / "kink.grad", "--graph", "out.svg").returncode == 2
+    refused = gradcli("check", sample, "--graph", "out.odt")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--graph out.odt: no format has the suffix .odt" in refused.stderr
+    assert "--format" not in refused.stderr
 
 
 def test_a_file_that_cannot_be_written_stays_as_it_was(gradcli, tmp_path: Path) -> None:

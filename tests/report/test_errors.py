@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradcli.errors import ProgramError, SourceError, SourceErrors, Span, UsageError
 from gradcli.report.errors import error_text
 from gradcli.syntax import Source
@@ -42,4 +44,12 @@ def test_calls_that_led_there():
     error.callers = (Span(4, 5, 4, 9),) * 7
     lines = error_text(error, "f.grad", source).splitlines()
     assert lines[3] == "  called in line 4: y = f(1)"
-    assert lines[8] == "  and 2 more calls"
+    assert lines[8] == "  and 2 more calls (--verbose shows all)"
+    assert error_text(error, "f.grad", source, verbose=True).count("called in line 4") == 7
+
+
+def test_colour_only_repeats_the_words():
+    error = ProgramError("name 'sni' is not defined", Span(2, 9, 2, 12), type="NameError", hint="did you mean 'sin'?")
+    coloured = error_text(error, "net.grad", SOURCE, color=True)
+    assert "\x1b[1;31m            ^^^\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == error_text(error, "net.grad", SOURCE)
