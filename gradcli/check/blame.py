@@ -68,9 +68,12 @@ def of_claim(target: Target, inputs: Sequence[InputResult]) -> Blame | None:
     return None if wrong is None else Blame(target.line, None, None, sentence(target, wrong, inputs))
 
 
-def sentence(target: Target, item: InputResult, inputs: Sequence[InputResult]) -> str:
-    """What a human would say of a wrong gradient: "d loss/d W is right up to a factor of 2: the mean over 2 rows is missing"."""
-    truth = item.symbolic if item.symbolic is not None else item.finite_difference
+def sentence(target: Target, item: InputResult, inputs: Sequence[InputResult], found: np.ndarray | None = None) -> str:
+    """What a human would say of a wrong gradient: "d loss/d W is right up to a factor of 2: the mean over 2 rows is missing".
+
+    `found` is the right one where the gradient was too large for a reference by element.
+    """
+    truth = next((t for t in (item.symbolic, item.finite_difference, found) if t is not None), None)
     given = item.autograd if item.claimed is None else item.claimed
     name = f"d {target.output}/d {item.name}"
     if truth is None:

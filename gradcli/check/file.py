@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,6 +37,7 @@ from gradcli.interpreter.program import Program, Run
 from gradcli.references.derived import TAIL_DIGITS, afresh
 from gradcli.references.pair import lifted, lowered, parts
 from gradcli.references.scalar import DIGITS
+from gradcli.references.tangent import widened
 from gradcli.syntax.directives import expectation
 from gradcli.syntax.fpcore import SUFFIX
 from gradcli.syntax.parser import parse
@@ -160,11 +161,15 @@ class PassesOnly(Tracer):
 
 
 class Rerun:
-    """The whole program run once more at so many digits, on demand: the engine's own rules without rounding."""
+    """The whole program run once more on other storage, on demand: the engine's own rules without rounding.
 
-    def __init__(self, point: Point, digits: int = DIGITS) -> None:
+    `lift` puts the leaves into that storage: numbers of so many `digits`.
+    """
+
+    def __init__(self, point: Point, digits: int = DIGITS, lift: Callable[[Any], Any] = lifted) -> None:
         self.point = point
         self.digits = digits
+        self.lift = lift
         self.targets: list[Target] | None = None
         self.failed = False
 
@@ -173,12 +178,17 @@ class Rerun:
         """A run at so many digits that 1 - tanh(x)**2 is not 0 in the tails, as far as float64 goes."""
         return Rerun(self.point, TAIL_DIGITS)
 
+    @cached_property
+    def extended(self) -> Rerun:
+        """A run on whole arrays of extended precision, for programs too large for 50 digits."""
+        return Rerun(self.point, lift=widened)
+
     def gradient(self, target: int, position: int) -> np.ndarray | None:
         """The gradient of one input as the engine derives it here; None where the program does not run so."""
         if self.targets is None and not self.failed:
             try:
                 with mpmath.workdps(self.digits):
-                    run, self.targets = self.point.collect(PassesOnly(), lifted)
+                    run, self.targets = self.point.collect(PassesOnly(), self.lift)
                 self.failed = run.error is not None
             except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
                 self.failed = True
@@ -225,19 +235,21 @@ def judge_target(
     )  # fmt: skip
     add_extras(result, target, witness, options)
     if worst == "fail":
-        explain(result, target, faults, tree, options)
+        explain(result, target, judgements, faults, tree, options)
     if any((i.verdicts == "nan").any() for i in inputs):
         exists = any(bool(((i.verdicts == "nan") & i.failing).any()) for i in inputs)
         result.notes += origins(target.roots, [t.record for i in target.inputs for t in i.terms], exists)
     return result
 
 
-def explain(result: TargetResult, target: Target, faults: Sequence[Fault], tree: Tree, options: CheckOptions) -> None:
+def explain(
+    result: TargetResult, target: Target, judgements: Sequence[Judgement], faults: Sequence[Fault], tree: Tree, options: CheckOptions
+) -> None:
     """Who is to blame for a target that failed, and one sentence for each wrong gradient."""
     result.blame = of_claim(target, result.inputs) or blame(target, faults, tree.module, options.symbolic_budget)
-    for item in result.inputs:
+    for item, judgement in zip(result.inputs, judgements, strict=True):
         if (item.verdicts == "fail").any():
-            result.notes.append(Note("wrong-gradient", sentence(target, item, result.inputs), target.line))
+            result.notes.append(Note("wrong-gradient", sentence(target, item, result.inputs, judgement.found), target.line))
 
 
 def judge_input(
@@ -259,6 +271,9 @@ def judge_input(
         again = exact.agreeing(number, position, None if opinion.symbolic is None else opinion.symbolic.value)
         return None if again is None else direction.trusted(again, opinion, item)
 
+    def extended() -> np.ndarray | None:
+        return None if item.claimed is not None else exact.extended.gradient(number, position)
+
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
 
@@ -268,7 +283,7 @@ def judge_input(
 
     slopes = partial(witness.slopes, position)
     point = parts(item.tensor.value)
-    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, point, rounding, slopes).judge()
+    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, point, rounding, slopes, extended).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
     return judgement
@@ -322,8 +337,8 @@ def method(opinions: Sequence[Opinion], which: str) -> str:
         if why:
             return f"none: {why}"
     if which == "symbolic":
-        return "per-node"
-    return "directional" if any(o.project is not None for o in opinions) else "full"
+        return "directional" if any(o.tangents is not None for o in opinions) else "per-node"
+    return "directional" if any(o.slopes is not None for o in opinions) else "full"
 
 
 def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequence[Opinion], tracer: Tracer) -> list[Note]:

@@ -25,7 +25,7 @@ RELIABLE = 1e-4
 """A difference whose bar is larger than this part of its value (or of the largest element) decides nothing."""
 
 Rederive = Callable[[], np.ndarray | None]
-"""The engine's own rules run at 50 digits: the same gradient without rounding; None where that is not possible."""
+"""The engine's own rules run with more digits: the same gradient without rounding; None where that is not possible."""
 Arbiter = Callable[[np.ndarray], np.ndarray]
 """Differences at 50 digits for the given flat elements; NaN where there is no answer."""
 
@@ -54,13 +54,17 @@ class Tolerance:
 
 @dataclass
 class Judgement:
-    """Verdict words, which of them fail, the error in units of the deciding bar, ulps, and what is worth a note."""
+    """Verdict words, which of them fail, the error in units of the deciding bar, ulps, and what is worth a note.
+
+    `found` is the gradient as directions put it right, where it was too large to go by element.
+    """
 
     verdicts: np.ndarray
     failing: np.ndarray
     error: np.ndarray
     ulps: np.ndarray | None
     notes: list[tuple[str, str]]
+    found: np.ndarray | None = None
 
     @property
     def status(self) -> str:
@@ -91,8 +95,10 @@ class Judge:
         point: np.ndarray | None = None,
         sensitivity: Rederive = lambda: None,
         slopes: Slopes | None = None,
+        extended: Rederive = lambda: None,
     ) -> None:
         self.sensitivity = sensitivity
+        self.extended = extended
         self.point = given if point is None else point
         self.tolerance = tolerance or Tolerance()
         self.given = np.asarray(given, dtype=np.float64)
@@ -111,6 +117,7 @@ class Judge:
         self.failing = np.zeros(shape, dtype=bool)
         self.error = np.zeros(shape)
         self.notes: list[tuple[str, str]] = []
+        self.found: np.ndarray | None = None
 
     def judge(self) -> Judgement:
         with np.errstate(all="ignore"):
@@ -122,7 +129,7 @@ class Judge:
             distance = np.abs(self.given - self.symbolic) / self.unit(self.symbolic)
         spoken = np.isfinite(self.symbolic) & np.isfinite(self.given)
         ulps = np.where(spoken, distance, np.nan) if spoken.any() else None
-        return Judgement(self.verdicts, self.failing, self.error, ulps, self.notes)
+        return Judgement(self.verdicts, self.failing, self.error, ulps, self.notes, self.found)
 
     def unit(self, truth: np.ndarray) -> np.ndarray:
         """One unit in the last place of the leaf's dtype."""
@@ -271,23 +278,56 @@ class Judge:
         return corner
 
     def by_projection(self) -> None:
-        """A gradient too large for differences by element: all elements that SymPy is silent on, by random directions."""
+        """A gradient too large for a reference by element: along random directions, by tangents where the program can be followed.
+
+        Differences by element that have spoken before stay. What is off is rounding where the engine's own rules, run in
+        extended precision, agree.
+        """
         project = self.opinion.project
         silent = np.isfinite(self.given) & ~np.isfinite(self.symbolic)
         if project is None or not silent.any():
             return
-        projection = Projection(np.where(np.isfinite(self.given), self.given, 0.0), scales(np.asarray(self.point, dtype=float)), project)
+        size = scales(np.asarray(self.point, dtype=float))
+        given = np.where(np.isfinite(self.given), self.given, 0.0)
+        unspoken = silent & (self.verdicts == "unchecked")
+        projection = Projection(given, size, project, self.eps)
+        if projection.agrees():
+            self.set(unspoken, "pass")
+            return
+        exactly = None if self.opinion.tangents is None else self.extended()
+        if exactly is not None and np.isfinite(exactly).all() and Projection(exactly, size, project).agrees():
+            off, typical = np.abs(self.given - exactly), float(np.abs(exactly).max(initial=0.0))
+            kept = off <= np.maximum(self.tolerance.digits(exactly, self.unit(exactly), self.eps), GROSS * self.eps * typical)
+            self.set(unspoken & kept, "pass")
+            self.set(unspoken & ~kept, "unstable")
+            return
         agrees = projection.run()
-        self.set(silent, "pass" if agrees else "unchecked")
+        self.found = projection.given
+        if projection.factor is not None:
+            self.notes.append(("projection", f"the gradient is {projection.factor:.12g} times the derivative along every direction"))
+            self.set(silent & (self.given != 0), "fail")
+        self.set(unspoken & (self.verdicts == "unchecked"), "pass" if agrees else "unchecked")
         for place, derivative in projection.wrong.items():
             index = np.unravel_index(place, self.given.shape)
             if silent[index]:
-                self.set(index, "fail")
-                self.error[index] = np.inf
-                at = [int(i) for i in index]
-                self.notes.append(("projection", f"{at}: {derivative:.17g} by differences, {float(self.given[index]):.17g} by autograd"))
+                self.wrong_along(index, derivative, projection)
         if not agrees:
             self.notes.append(("projection", "more elements are wrong than were looked for"))
+
+    def wrong_along(self, index: Any, derivative: float, projection: Projection) -> None:
+        """One element that a projection found wrong: a failure unless differences along it side with autograd."""
+        at, given = [int(i) for i in index], float(self.given[index])
+        by = "SymPy" if self.opinion.tangents is not None else "differences"
+        self.notes.append(("projection", f"{at}: {derivative:.17g} by {by}, {given:.17g} by autograd"))
+        if self.opinion.tangents is not None and self.opinion.slopes is not None:
+            value, bar = self.opinion.slopes(projection.unit(index))
+            room = BARS * bar + 1e-9 * abs(value)
+            if abs(value - given) <= room < abs(value - derivative):
+                self.notes.append(("unreliable-symbolic", f"{at}: differences agree with autograd, not with the symbolic derivative"))
+                self.verdicts[index] = "unchecked"
+                return
+        self.set(index, "fail")
+        self.error[index] = np.inf
 
     def reliable(self) -> np.ndarray:
         """Where the error bar is narrow against the value, or against the largest element of the gradient; an exact zero meets another."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,7 +13,7 @@ from gradcli.check.beside import hessian
 from gradcli.check.projection import Project
 from gradcli.check.target import Input, Term
 from gradcli.engine.trace import FunctionCall, Record
-from gradcli.references import difference
+from gradcli.references import difference, tangent
 from gradcli.references.arbiter import arbitrate
 from gradcli.references.difference import one_sided
 from gradcli.references.estimate import Estimate, NoAnswer
@@ -21,6 +21,8 @@ from gradcli.references.numeric import numeric, projected
 from gradcli.references.path import Path
 from gradcli.references.scalar import DIGITS
 from gradcli.references.symbolic import Exact
+
+Along = Callable[[Path, np.ndarray, np.ndarray], tuple[float, float]]
 
 DIFFERENCE_WORK = 40_000_000
 """Elements that one pass of finite differences over an input may compute."""
@@ -44,8 +46,15 @@ class Opinion:
     kinks_in_functions: bool = False
     why_no_symbolic: str = ""
     why_no_difference: str = ""
-    project: Project | None = None
-    """Derivatives along directions, where the input is too large for differences by element."""
+    tangents: Project | None = None
+    """The symbolic derivative along directions, where the program is too large for one by element."""
+    slopes: Project | None = None
+    """Differences along directions, where the input is too large for differences by element."""
+
+    @property
+    def project(self) -> Project | None:
+        """The best derivative along directions."""
+        return self.tangents or self.slopes
 
 
 class Witness:
@@ -152,8 +161,12 @@ class Witness:
         return sum(difference.work(path) for _, path in self.paths(position))
 
     def project(self, position: int, direction: np.ndarray) -> tuple[float, float]:
-        """The derivative of all terms along a direction of an input's space, and its error bar."""
-        found = [projected(path, term.weights, direction) for term, path in self.paths(position) if term.weights is not None]
+        """The differences of all terms along a direction of an input's space, and their error bar."""
+        return self.summed(position, projected, direction)
+
+    def summed(self, position: int, along: Along, direction: np.ndarray) -> tuple[float, float]:
+        """One reference along a direction, over all terms."""
+        found = [along(path, term.weights, direction) for term, path in self.paths(position) if term.weights is not None]
         constant = self.inputs[position].constant
         fixed = 0.0 if constant is None else float((constant * direction).sum())
         return sum((value for value, _ in found), fixed), sum(bar for _, bar in found)
@@ -187,7 +200,9 @@ class Witness:
             unsettled = self.settle(position, found.value, gross)
         except NoAnswer as silent:
             why_symbolic = str(silent)
-        project: Project | None = None
+        tangents = project = None
+        if found is None and self.method != "fd":
+            tangents, why_symbolic = self.followed(position, why_symbolic)
         if self.method == "symbolic":
             why_difference = "not asked for (--method symbolic)"
         elif self.work(position) <= DIFFERENCE_WORK:
@@ -198,7 +213,22 @@ class Witness:
             why_difference = "the Jacobian has too many elements"
         kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
         inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
-        return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference, project)
+        return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference, tangents, project)
+
+    def followed(self, position: int, why: str) -> tuple[Project | None, str]:
+        """The derivative by tangents in extended precision; None where these cannot follow the program, with the reason."""
+        item = self.inputs[position]
+        if any(term.weights is None or term.origin is not None for term in item.terms) or not self.paths(position):
+            return None, why
+        try:
+            self.tangent(position, np.ones(item.shape))
+        except NoAnswer as silent:
+            return None, f"{why}; {silent}"
+        return partial(self.tangent, position), ""
+
+    def tangent(self, position: int, direction: np.ndarray) -> tuple[float, float]:
+        """The symbolic derivative of all terms along a direction of an input's space, and how far rounding moves it. Raises NoAnswer."""
+        return self.summed(position, tangent.along, direction)
 
     def slopes(self, position: int, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The slopes to the right and to the left by some (flat) elements, and their bar; None where they cannot be told."""

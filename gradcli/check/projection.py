@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,34 +11,60 @@ DIRECTIONS = 3
 CULPRITS = 4
 """How many wrong elements are looked for one after the other."""
 BARS = 10.0
-EXPECTED = 1e-9
-"""Part of the summed size of the terms by which float64 rounding may move a projection."""
+ROUNDINGS = 4.5e6
+"""By how many roundings (eps) of its largest term float64 may move a projection: of a long sum of products, with what cancels in it."""
+FEWER = 4e3
+"""The same for shorter formats, whose programs cannot be as long."""
+SAME = 1e-9
+"""Relative distance of ratios that are taken to be one factor."""
 
 Project = Callable[[np.ndarray], tuple[float, float]]
 """The derivative along a direction, and its error bar."""
 
 
 class Projection:
-    """Judges a gradient by its products with directions; `wrong` collects what bisection found, `settled` says whether the rest agrees."""
+    """Judges a gradient by its products with directions.
 
-    def __init__(self, given: np.ndarray, size: np.ndarray, project: Project, seed: int = 0) -> None:
+    `size` gives the length of a direction in every element, `eps` is the rounding of the numbers that the gradient was made
+    in. `wrong` collects what bisection found (flat index -> derivative); `factor` is what the whole gradient is off by, where
+    it is off by one factor; `given` is the gradient with what was found put right.
+    """
+
+    def __init__(
+        self, given: np.ndarray, size: np.ndarray, project: Project, eps: float = float(np.finfo(np.float64).eps), seed: int = 0
+    ) -> None:
         self.given = np.array(given, dtype=float)
         self.size = size
         self.project = project
+        self.expected = eps * (FEWER if eps > np.finfo(np.float64).eps else ROUNDINGS)
+        self.eps = eps
         self.rng = np.random.default_rng(seed)
         self.wrong: dict[int, float] = {}
-        self.evaluations = 0
+        self.factor: float | None = None
+
+    def agrees(self) -> bool:
+        """Whether the gradient agrees along random directions."""
+        return self.disagreement() is None
 
     def run(self) -> bool:
-        """Whether the gradient, apart from the elements in `wrong` (flat index -> derivative), agrees along random directions."""
+        """Whether the gradient agrees along random directions once the elements in `wrong`, or the `factor`, are put right."""
         for _ in range(CULPRITS + 1):
-            direction = next((d for d in (self.draw() for _ in range(DIRECTIONS)) if self.off(d) > 1), None)
+            direction = self.disagreement()
             if direction is None:
                 return True
+            if not self.wrong:
+                self.factor = self.common_factor()
+                if self.factor is not None:
+                    self.given = self.given / self.factor
+                    return True
             if len(self.wrong) == CULPRITS:
                 return False
             self.find(direction)
         return False
+
+    def disagreement(self) -> np.ndarray | None:
+        """A direction along which the gradient is off; None where there is none among a few."""
+        return next((d for d in (self.draw() for _ in range(DIRECTIONS)) if self.off(d) > 1), None)
 
     def draw(self) -> np.ndarray:
         """A direction with every element of the size of the point's."""
@@ -48,24 +75,40 @@ class Projection:
     def off(self, direction: np.ndarray) -> float:
         """How far the projection is off, in units of what error bar and rounding allow."""
         value, bar = self.project(direction)
-        self.evaluations += 1
         terms = self.given * direction
-        allowed = BARS * bar + EXPECTED * float(np.abs(terms).max(initial=0.0)) + 1e-15 * float(np.abs(terms).sum()) + 5e-324
+        rounding = self.expected * float(np.abs(terms).max(initial=0.0)) + 4.5 * self.eps * float(np.abs(terms).sum())
         difference = abs(float(terms.sum()) - value)
-        return difference / allowed if np.isfinite(difference) else np.inf
+        return difference / (BARS * bar + rounding + 5e-324) if np.isfinite(difference) else np.inf
+
+    def common_factor(self) -> float | None:
+        """The one factor that the gradient is off by along every direction; None where there is none."""
+        ratios = []
+        for _ in range(DIRECTIONS):
+            direction = self.draw()
+            value, _ = self.project(direction)
+            ratios.append(float((self.given * direction).sum()) / value if value else np.nan)
+        spread = max(ratios) - min(ratios)
+        room = max(SAME, self.expected) * abs(ratios[0])
+        return float(np.median(ratios)) if ratios[0] and spread <= room else None
 
     def find(self, direction: np.ndarray) -> None:
         """Halve the direction until one element is left, and put its derivative in place of the gradient's."""
         places = np.arange(direction.size)
         while len(places) > 1:
-            halves = np.array_split(places, 2)
-            places = max(halves, key=lambda half: self.off(self.restricted(direction, half)))
+            first, second = np.array_split(places, 2)
+            places = first if self.off(self.restricted(direction, first)) > 1 else second
         place = int(places[0])
         unit = self.restricted(direction, places)
         value, _ = self.project(unit)
         derivative = value / float(direction.reshape(-1)[place])
         self.wrong[place] = derivative
         self.given.reshape(-1)[place] = derivative
+
+    def unit(self, index: Any) -> np.ndarray:
+        """The direction of one element."""
+        unit = np.zeros(self.given.shape)
+        unit[index] = 1.0
+        return unit
 
     @staticmethod
     def restricted(direction: np.ndarray, places: np.ndarray) -> np.ndarray:

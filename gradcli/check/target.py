@@ -19,7 +19,9 @@ from gradcli.references.path import reachable
 
 JACOBIAN_ROWS = 256
 JACOBIAN_ELEMENTS = 40_000
-"""Past this many outputs, or elements, a Jacobian is checked along random grad_outputs instead."""
+JACOBIAN_WORK = 40_000_000
+"""Past this many outputs, elements, or numbers that differences by every element compute, a Jacobian is checked along random
+grad_outputs instead."""
 
 
 @dataclass
@@ -184,8 +186,11 @@ def both_directions(rng: np.random.Generator, output: Tensor) -> np.ndarray:
 
 
 def too_large(output: Tensor, inputs: Sequence[Tensor]) -> bool:
-    rows = math.prod(output.shape)
-    return rows > JACOBIAN_ROWS or rows * sum(math.prod(t.shape) for t in inputs) > JACOBIAN_ELEMENTS
+    rows, columns = math.prod(output.shape), sum(math.prod(t.shape) for t in inputs)
+    if rows > JACOBIAN_ROWS or rows * columns > JACOBIAN_ELEMENTS:
+        return True
+    record = output.record()
+    return record is not None and columns * sum(np.size(r.value) for r in reachable(record, set())) > JACOBIAN_WORK
 
 
 def from_pass(record: PassRecord, label: Any) -> Target | None:

@@ -85,6 +85,7 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
 
     real_only = True
     analytic = False
+    extended = True
 
     def elements(self, x: Value, target: Value, weight: Value = None, pos_weight: Value = None) -> Value:
         zero = np.zeros((), x.dtype if x.dtype != object else np.float64)

@@ -56,9 +56,9 @@ def components(x: Any, part: str) -> Any:
 
 
 def squared_size(x: Any) -> Any:
-    """abs(x)**2, of plain or of high-precision numbers."""
-    kind = np.asarray(x).dtype.kind
-    if kind == "c":
+    """abs(x)**2, of plain or of high-precision numbers; complex ones of extended precision are real numbers with a tangent."""
+    kind, char = np.asarray(x).dtype.kind, np.asarray(x).dtype.char
+    if kind == "c" and char != np.dtype(np.clongdouble).char:
         return (x * np.conjugate(x)).real
     return components(x * np.conjugate(x), "real") if kind == "O" else x * x
 

@@ -17,6 +17,7 @@ class Var(Reduction):
     """The variance: sum (x_i - mean)^2 / (n - correction), the mean over the same axes. (..., n, ...) -> (..., ...)."""
 
     analytic = False
+    extended = True
     correction: float = 1.0
 
     def forward(self, x: Value) -> Value:

@@ -119,6 +119,8 @@ class Operation:
     """It has a gradient, is no view, and numbers alone cannot make it large: it may be applied to numbers without a look at the limits."""
     analytic: ClassVar[bool] = True
     """Its numpy form, on a pinned branch, is right for complex arguments too: a complex step may go through it."""
+    extended: ClassVar[bool] = False
+    """Not analytic in its numpy form, but its definition (`exact`) is right for tangents in extended precision."""
     real_only: ClassVar[bool] = False
     """PyTorch has no form of it for complex numbers."""
     decides: ClassVar[bool] = False

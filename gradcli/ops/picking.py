@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.ops.axes import raw
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.structure import SumTo
+from gradcli.ops.structure import SumTo, written_dtype
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
@@ -119,11 +119,10 @@ class IndexPut(Gathered):
     Shapes: that of x.
     """
 
-    analytic = False
     accumulate: bool = False
 
     def forward(self, x: Value, y: Value, indices: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, y) if np.asarray(y).dtype.kind == "O" else None, subok=True)
+        out = np.array(x, dtype=written_dtype(x, y), subok=True)
         return self.write(out, y, indices)
 
     def write(self, out: Value, y: Value, indices: Value) -> Value:

@@ -26,6 +26,7 @@ class Logcumsumexp(Operation):
 
     real_only = True
     analytic = False
+    extended = True
     dim: int
 
     def forward(self, x: Value) -> Value:

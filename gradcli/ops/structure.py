@@ -70,11 +70,12 @@ class To(Structural):
     """A cast to `dtype`; the gradient is cast back. Complex to real keeps the real part."""
 
     node = "ToCopyBackward0"
+    analytic = False
     dtype: Any
 
     def forward(self, x: Value) -> Value:
         x = np.asarray(x)
-        if x.dtype.kind == "O":
+        if is_finer(x.dtype):
             return x
         if x.dtype.kind == "c" and np.dtype(self.dtype).kind != "c":
             x = x.real
@@ -124,9 +125,14 @@ class Copy(Structural):
 
 
 def written_dtype(x: Value, y: Value) -> Any:
-    """The dtype of x, unless what is written cannot be held by it: high-precision and complex values stay what they are."""
+    """The dtype of x, unless what is written cannot be held by it: finer and complex values stay what they are."""
     x_dtype, y_dtype = np.asarray(x).dtype, np.asarray(y).dtype
-    return np.result_type(x_dtype, y_dtype) if y_dtype.kind in "cO" else x_dtype
+    return np.result_type(x_dtype, y_dtype) if y_dtype.kind == "c" or is_finer(y_dtype) else x_dtype
+
+
+def is_finer(dtype: np.dtype) -> bool:
+    """Whether numbers are in one of the storages that no program asks for, of high or extended precision: no cast rounds them."""
+    return dtype.char in "Og"
 
 
 def with_lead(args: Sequence[Value], lead: Sequence[bool]) -> tuple[Value, Value]:

@@ -7,7 +7,7 @@ SymPy compiles here is built from symbols of our own making.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -32,19 +32,20 @@ class Derived(NamedTuple):
 
 
 TABLE: dict[tuple[Any, ...], Derived] = {}
-"""Filled as operations are met: (class, parameters, decision) -> Derived."""
+"""Filled as operations are met: (class, parameters, decision, kind of numbers) -> Derived."""
 
 
-def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = ()) -> Derived:
+def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = (), numbers: Any = mpmath) -> Derived:
     """The evaluators of an operation on one of its branches. Floating decisions (a floor) are arguments, others part of the key.
 
-    `truths` has the truth value of each argument that is one (a mask), None for numbers.
+    `truths` has the truth value of each argument that is one (a mask), None for numbers. `numbers` holds the functions that
+    evaluate: mpmath, or those of `references.arrays`.
     """
     floating = isinstance(decision, float)
-    key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating, truths)
+    key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating, truths, id(numbers))
     found = TABLE.get(key)
     if found is None:
-        found = TABLE[key] = stored(op, decision, truths) or _derive(op, decision, truths)
+        found = TABLE[key] = stored(op, decision, truths, numbers) or _derive(op, decision, truths, numbers)
     return found
 
 
@@ -93,27 +94,34 @@ def cancels(expr: Any) -> bool:
     return bool(expr.has(sympy.Add) and expr.has(sympy.Function))
 
 
-def _derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Derived:
+def _derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...], numbers: Any) -> Derived:
     import sympy
 
     derived = forms(op, decision, truths)
+    modules = ["mpmath"] if numbers is mpmath else [vars(numbers), "mpmath"]
 
     def evaluator(expr: Any) -> Evaluator | None:
         if expr is None:
             return None
-        evaluate: Evaluator = sympy.lambdify(derived.arguments, expr, modules="mpmath", cse=True)
-        return steadied(evaluate) if cancels(expr) else evaluate
+        evaluate: Evaluator = sympy.lambdify(derived.arguments, expr, modules=modules, cse=True)
+        return steadied(evaluate) if numbers is mpmath and cancels(expr) else evaluate
 
     return Derived(evaluator(derived.value), tuple(map(evaluator, derived.partials)))
 
 
-def stored(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Derived | None:
+def stored(op: Elementwise, decision: Any, truths: tuple[bool | None, ...], numbers: Any) -> Derived | None:
     """The evaluators as the package ships them, so that a check need not import SymPy; None for what is not in the table."""
     found = None if afresh.asked or not current() else derivatives.TABLE.get(title(op, decision, truths))
     if found is None:
         return None
-    evaluators = [None if f is None else (steadied(f) if f in derivatives.CANCELLING else f) for f in found]
-    return Derived(evaluators[0], tuple(evaluators[1:]))
+
+    def evaluator(function: Evaluator | None) -> Evaluator | None:
+        if function is None:
+            return None
+        evaluate = partial(function, numbers)
+        return steadied(evaluate) if numbers is mpmath and function in derivatives.CANCELLING else evaluate
+
+    return Derived(evaluator(found[0]), tuple(map(evaluator, found[1:])))
 
 
 class Afresh:
@@ -231,9 +239,9 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Any:
     if value is None:
         value = number(np.asarray(op.replay([float(v) for v in values], decision)).item())
     parents = []
-    for partial, argument in zip(derived.partials, row):
+    for slope_of, argument in zip(derived.partials, row):
         if type(argument) is Scalar and argument.place >= 0:
-            slope = None if partial is None or mpmath.isnan(value) else attempt(partial, values, extra)
+            slope = None if slope_of is None or mpmath.isnan(value) else attempt(slope_of, values, extra)
             parents.append((argument, mpmath.nan if slope is None else slope))
     return result(value, *parents)
 

@@ -24,10 +24,10 @@ def test_shipped_and_fresh_evaluators_give_the_same() -> None:
     compared = 0
     with np.errstate(all="ignore"), mpmath.workdps(50):
         for op, decision, truths in tabulate.derivations():
-            shipped = derived.stored(op, decision, truths)
+            shipped = derived.stored(op, decision, truths, mpmath)
             if shipped is None:
                 continue
-            fresh = derived._derive(op, decision, truths)
+            fresh = derived._derive(op, decision, truths, mpmath)
             point = [mpmath.mpf(k + 3) / 7 for k in range(len(op.arguments))]
             extra = mpmath.mpf(decision) if isinstance(decision, float) else None
             for ours, theirs in zip((shipped.value, *shipped.partials), (fresh.value, *fresh.partials)):
@@ -40,15 +40,15 @@ def test_shipped_and_fresh_evaluators_give_the_same() -> None:
 
 def test_what_is_not_in_the_table_is_derived() -> None:
     op = Power(exponent=3.25)
-    assert derived.stored(op, None, ()) is None
+    assert derived.stored(op, None, (), mpmath) is None
     assert derived.derive(op, None).partials[0](mpmath.mpf(2), None) == pytest.approx(3.25 * 2**2.25)  # type: ignore[misc]
 
 
 def test_afresh_asks_sympy() -> None:
     op = Power(exponent=2)
-    assert derived.stored(op, None, ()) is not None
+    assert derived.stored(op, None, (), mpmath) is not None
     with derived.afresh:
-        assert derived.stored(op, None, ()) is None
+        assert derived.stored(op, None, (), mpmath) is None
         assert derived.derive(op, None).partials[0](mpmath.mpf(3), None) == 6  # type: ignore[misc]
 
 
