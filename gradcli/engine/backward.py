@@ -60,6 +60,7 @@ class Pass:
         self.needed: set[Node] = set()
         self.pending: dict[Node, list[Any]] = {}
         self.uses: dict[Node, int] = defaultdict(int)
+        self.order: list[Node] = []
         self.hooked = False
         self.recomputed: dict[Any, Any] = {}
         """What checkpointed blocks have made again for this pass."""
@@ -68,12 +69,13 @@ class Pass:
     def run(self, retain: bool, kind: str = "backward") -> None:
         """Walk; frees the walked nodes unless `retain`."""
         if state.tracer is not None and not self.own:
-            self.note = PassRecord(kind, list(self.roots), False)
+            self.note = PassRecord(kind, self.roots, False)
             state.tracer.passes.append(self.note)
         edges = [root.edge() for root, _ in self.roots]
         order = self.survey([edge[0] for edge in edges if edge is not None])
         if self.limited:
             order = self.limit(order)
+        self.order = order
         before, state.sweep = state.sweep, self
         try:
             with recording(self.recorded), passing():
@@ -254,7 +256,13 @@ class Pass:
             for hook in list(leaf.post_hooks.values()):
                 hook(leaf)
 
-    # ---- what nodes ask for
+    # ---- what nodes and hooks ask for
+
+    def will_run(self, node: Node) -> bool:
+        """Whether the pass comes to a node."""
+        if type(node) is AccumulateGrad:
+            return node in self.uses and (not self.limited or node in self.targets)
+        return node in self.order
 
     def kept(self, node: OperationNode) -> tuple[Any, ...]:
         """What an operation kept, as its rules take it."""
@@ -326,7 +334,8 @@ def target_of(tensor: Tensor) -> Edge:
     edge = tensor.edge()
     if edge is None:
         raise AutogradError(NOT_ASKING)
-    retain_grad(tensor)
+    if isinstance(tensor, Tensor):
+        retain_grad(tensor)
     return edge
 
 

@@ -126,8 +126,8 @@ class Packed:
         self.first = first
         self.rest = tuple(MISSING if is_value(v) else v for v in saved)
 
-    def unpack(self, node: OperationNode | FunctionNode) -> list[Any]:
-        """What the node kept."""
+    def unpack(self, node: OperationNode | FunctionNode, only: int | None = None) -> list[Any]:
+        """What the node kept: all of it, since the block runs as a whole."""
         places = [k for k, value in enumerate(self.rest) if value is MISSING]
         made = self.frame.values(self.first, len(places))
         result = list(self.rest)

@@ -22,6 +22,9 @@ class Context:
     def __init__(self, name: str = "") -> None:
         self.name = name
         self.to_save: tuple[Any, ...] = ()
+        self.for_forward: tuple[Any, ...] = ()
+        self.pushing = False
+        """Forward mode: `jvp` runs, and reads what was saved for it."""
         self.node: FunctionNode | None = None
         self.needs_input_grad: tuple[bool, ...] = ()
         self.dirty: tuple[Any, ...] = ()
@@ -39,6 +42,10 @@ class Context:
                 )
         self.to_save = tensors
 
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for jvp."""
+        self.for_forward = tensors
+
     def mark_dirty(self, *tensors: Any) -> None:
         """Tell that inputs were changed in place."""
         self.dirty = tensors
@@ -53,9 +60,9 @@ class Context:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        if self.node is None:
-            return self.to_save
-        return self.node.saved_tensors()
+        if self.pushing:
+            return self.for_forward
+        return self.to_save if self.node is None else self.node.saved_tensors()
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -92,6 +99,9 @@ class FunctionNode(Node):
     @property
     def name(self) -> str:
         return f"{self.cls.__name__}Backward"
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name} object at 0x{id(self):x}>"
 
     def release(self) -> None:
         """What was saved is gone, and told so when it is read again; a backward that reads nothing may run again."""
@@ -242,12 +252,14 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and, when an argument asks for a gradient, put one node behind all its tensor outputs."""
-        return apply_function(cls, args, kwargs)
+        for arg in args:
+            if isinstance(arg, Tensor) and type(arg) is not Tensor:
+                return arg.apply_function(cls, args)
+        return apply_function(cls, args, kwargs, Context(f"{cls.__name__}Backward"))
 
 
-def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """See Function.apply."""
-    context = Context(f"{cls.__name__}Backward")
+def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], context: Context) -> Any:
+    """See Function.apply; `context` is what forward and backward share."""
     asking = tuple(isinstance(a, Tensor) and a.asks for a in args)
     context.needs_input_grad = asking
     recorded = state.grad and any(asking)

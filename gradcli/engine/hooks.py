@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from gradcli.engine.mode import state
 from gradcli.engine.node import Node, Parts, placed
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import ArgumentError, AutogradError, ShapeError
+from gradcli.errors import ArgumentError, AutogradError, DataError, ShapeError
 
 Hooks = dict[int, Callable[..., Any]]
 """Hooks by a number, in order of registration."""
 
 
 class Watch:
-    """The hooks of one node; `tensors` by output number, `retained` the tensors that keep their gradient."""
+    """The hooks of one node, `tensors` by output number, `retained` the tensors that keep their gradient; `metadata` is the program's."""
 
-    __slots__ = ("after", "before", "retained", "tensors")
+    __slots__ = ("after", "before", "metadata", "retained", "tensors")
 
     def __init__(self) -> None:
         self.after: Hooks = {}
+        self.metadata: dict[Any, Any] = {}
         self.before: Hooks = {}
         self.tensors: dict[int, Hooks] = {}
         self.retained: dict[int, weakref.ref[Tensor]] = {}
@@ -87,6 +89,47 @@ def register_node_hook(node: Node, hook: Callable[..., Any]) -> RemovableHandle:
 def register_node_prehook(node: Node, hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(grad_outputs)` before the node runs."""
     return RemovableHandle(watch(node).before, hook)
+
+
+class Handles:
+    """Several handles as one."""
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> Handles:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all") -> Handles:
+    """Call `fn` once a backward pass: with the list of the gradients when all that the pass computes have arrived, or with the first."""
+    if mode not in ("all", "any"):
+        raise DataError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    watched = list(tensors)
+    passes: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+
+    def arrival(place: int) -> Callable[[Any], None]:
+        def arrived(g: Any) -> None:
+            sweep = state.sweep
+            first = sweep not in passes
+            gradients = passes.setdefault(sweep, [None] * len(watched))
+            gradients[place] = g
+            if mode == "any":
+                if first:
+                    fn(g)
+            elif sum(g is not None for g in gradients) == sum(sweep.will_run(t.edge()[0]) for t in watched):  # type: ignore[index]
+                fn(list(gradients))
+
+        return arrived
+
+    return Handles(tuple(register_hook(tensor, arrival(place)) for place, tensor in enumerate(watched)))
 
 
 def retain_grad(tensor: Tensor) -> None:

@@ -115,6 +115,9 @@ def check_memory(op: Operation, target: Tensor, others: tuple[Any, ...]) -> None
 
 def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     """target = op(target, *others), written into the target's memory and into its history; returns the target."""
+    for arg in (target, *others):
+        if isinstance(arg, Tensor) and type(arg) is not Tensor:
+            return arg.write(target, op, others)  # type: ignore[no-any-return]
     check_writable(target, others)
     args = (target, *others)
     for arg in args:

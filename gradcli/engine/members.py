@@ -15,6 +15,7 @@ from gradcli.engine.hooks import (
     register_node_prehook,
     register_post_accumulate_grad_hook,
     retain_grad,
+    watch,
 )
 from gradcli.engine.inplace import inplace
 from gradcli.engine.methods import find
@@ -270,7 +271,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 NODE_PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "next_functions": lambda n: n.next_functions,
     "variable": lambda n: n.variable,
-    "metadata": lambda n: {},
+    "metadata": lambda n: watch(n).metadata,
 }
 
 NODE_METHODS: dict[str, Callable[..., Any]] = {

@@ -21,7 +21,7 @@ def _binary(op: Operation, in_rules: Operation | None = None) -> Callable[[Any, 
     def operator(self: Any, other: Any) -> Any:
         if type(other) is not type(self):
             if not isinstance(other, NUMBERS):
-                return NotImplemented
+                return op(self, other) if isinstance(other, Operators) else NotImplemented
             if in_rules is not None and state.ruling and _number(other):
                 return self.__operation__(in_rules, (self, other))
         return self.__operation__(op, (self, other))
@@ -55,7 +55,7 @@ def _method(name: str) -> Callable[[Any, Any], Any]:
     """An operator that is a function of the catalogue."""
 
     def operator(self: Any, other: Any) -> Any:
-        if type(other) is not type(self) and not isinstance(other, NUMBERS):
+        if not isinstance(other, (Operators, *NUMBERS)):
             return NotImplemented
         return self.method(self, name)(other)
 

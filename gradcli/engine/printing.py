@@ -130,6 +130,9 @@ def tensor_text(tensor: Any) -> str:
             suffixes.append(f"grad_fn=<{node.name}>")
         elif tensor.wants:
             suffixes.append("requires_grad=True")
+    tangent = getattr(tensor, "tangent", None)
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent if tangent.ndim else tangent.value.item()}")
     return with_suffixes("tensor(" + body, suffixes, Printing.options.linewidth)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.edges import GradientEdge
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, AutogradError, DtypeError, ShapeError
 
-Root = tuple[Tensor, Any]
+Root = tuple[Tensor | GradientEdge, Any]
 """An output and its gradient: a plain array, or a Tensor when the pass is recorded."""
 
 
@@ -18,7 +19,7 @@ def as_sequence(value: Any) -> list[Any]:
     """One tensor or several, as a list."""
     given = list(value) if isinstance(value, (tuple, list)) else [value]
     for item in given:
-        if not isinstance(item, Tensor):
+        if not isinstance(item, (Tensor, GradientEdge)):
             raise ArgumentError(f"expected Tensor or a sequence of Tensors, but got {type(item).__name__}")
     return given
 
@@ -41,7 +42,7 @@ def root_gradient(output: Tensor, given: Any, position: int) -> Tensor:
                 "grad can be implicitly created only for scalar outputs",
                 hint=f"the output has shape {list(output.shape)}: pass the gradient, e.g. torch.ones_like(output), or sum it first",
             )
-        if output.asks and output.value.dtype.kind == "c":
+        if output.asks and output.dtype.kind == "c":
             raise DtypeError(f"grad can be implicitly created only for real scalar outputs but got torch.{output.dtype.name}")
         return Tensor(np.ones(output.shape, output.dtype)[()])
     if not isinstance(given, Tensor):

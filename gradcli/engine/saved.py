@@ -92,7 +92,8 @@ def saved_attribute(node: Node, name: str) -> Any:
     else:
         raise MissingAttributeError(f"'{node.name}' object has no attribute '{name}'")
     node.check_alive()
-    value = unpack(node, node.read())[place]
+    kept = node.read() if type(node.saved) is tuple else node.saved.unpack(node, only=place)
+    value = unpack(node, kept)[place]
     return value if isinstance(value, (Tensor, tuple)) else Tensor(np.asarray(value)[()])
 
 

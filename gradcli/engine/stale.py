@@ -19,7 +19,7 @@ KINDS = {
 
 HINT = (
     "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-    "with torch.autograd.set_detect_anomaly(True)."
+    "with torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 ANOMALY_HINT = (
     "Hint: the backtrace further above shows the operation that failed to compute its gradient. "
@@ -30,17 +30,19 @@ ANOMALY_HINT = (
 def stale(node: Any, position: int, value: Any, source: Edge | None) -> AutogradError:
     """The error for the guard at `position` of a node: `value` is what it kept, `source` where that came from."""
     version, expected = node.guards[2 * position : 2 * position + 2]
-    line = f" It was kept on line {node.span.line} for {node.name}." if node.span else ""
+    kept = f"it was kept on line {node.span.line} for {node.name}: " if node.span else ""
     return AutogradError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{KINDS.get(value.dtype.name, 'torch.Tensor')} {list(value.shape)}]{origin(version, source)} is at version {version.count}; "
-        f"expected version {expected} instead.{line} {HINT if state.anomaly is None else ANOMALY_HINT}",
-        hint="use the out-of-place form, or clone() before the value is changed",
+        f"[{KINDS.get(value.dtype.name, 'torch.Tensor')} {list(value.shape)}]{origin(node, version, source)} is at version "
+        f"{version.count}; expected version {expected} instead. {HINT if state.anomaly is None else ANOMALY_HINT}",
+        hint=f"{kept}use the out-of-place form, or clone() before the value is changed",
     )
 
 
-def origin(version: Any, source: Edge | None) -> str:
-    """Which output of which node the tensor is now: after the write, when it was written to itself."""
+def origin(node: Node, version: Any, source: Edge | None) -> str:
+    """Which output of which node the tensor is now: after the write, when it was written to itself; the node's own stays its own."""
+    if source is not None and source[0] is node:
+        return f", which is output {source[1]} of {short_name(node)},"
     writer = version.writer() if version.writer is not None else None
     if writer is not None and writer.node is not None and (source is None or not is_view(source[0])):
         return f", which is output {writer.output_nr} of {short_name(writer.node)},"

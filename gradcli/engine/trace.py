@@ -8,6 +8,7 @@ The body of a user Function is recorded like any other code, its `backward` is n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class PassRecord:
     `outputs` holds (tensor, record, value, gradient given); `hooked` says that a hook took part.
     """
 
-    def __init__(self, kind: str, roots: list[tuple[Tensor, Any]], hooked: bool) -> None:
+    def __init__(self, kind: str, roots: Sequence[tuple[Any, Any]], hooked: bool) -> None:
         self.kind = kind
         self.span = state.span
         self.hooked = hooked

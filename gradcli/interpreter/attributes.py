@@ -186,6 +186,7 @@ add_tables(
             },
             methods={
                 "save_for_backward": Context.save_for_backward,
+                "save_for_forward": Context.save_for_forward,
                 "mark_dirty": Context.mark_dirty,
                 "mark_non_differentiable": Context.mark_non_differentiable,
                 "set_materialize_grads": Context.set_materialize_grads,

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine import anomaly, backward, functional, grad, mode, transforms
+from gradcli.engine import anomaly, backward, forward_ad, functional, grad, mode, packing, transforms
 from gradcli.engine.checkpoint import checkpoint, checkpoint_sequential
+from gradcli.engine.edges import GradientEdge, get_gradient_edge, increment_version
+from gradcli.engine.forward_ad import Dual
 from gradcli.engine.function import Function
 from gradcli.engine.gradcheck import gradcheck, gradgradcheck
+from gradcli.engine.hooks import register_multi_grad_hook
+from gradcli.engine.node import Node
 from gradcli.engine.once import once_differentiable
 from gradcli.engine.optim import OPTIMIZERS
 from gradcli.engine.printing import set_printoptions
+from gradcli.engine.rows import grad_of_rows
 from gradcli.engine.sharing import variable
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.torchviz import make_dot
-from gradcli.errors import MissingRuleError
 from gradcli.interpreter.creation import CREATION
 from gradcli.interpreter.from_data import legacy_tensor
-from gradcli.interpreter.kinds import tensor_kind
+from gradcli.interpreter.kinds import add_kind, tensor_kind
 from gradcli.interpreter.leaves import FLOAT
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
+from gradcli.interpreter.values import Kind
 
 Members = dict[str, Any]
 
@@ -31,6 +36,7 @@ MODES: Members = {
 }
 
 TENSOR_KIND = tensor_kind(legacy_tensor)
+add_kind(Dual, TENSOR_KIND)
 
 
 def backward_of(
@@ -57,13 +63,14 @@ def grad_of(
     materialize_grads: bool = False,
 ) -> Any:
     """torch.autograd.grad, without what is gradcli's own in the engine's."""
-    if is_grads_batched:
-        raise MissingRuleError("is_grads_batched is not supported", hint="call grad once for each row")
-    given = (grad_outputs, retain_graph, create_graph, only_inputs, allow_unused)
-    return grad(outputs, inputs, *given, materialize_grads=materialize_grads)
+    function: Any = grad_of_rows if is_grads_batched else grad
+    given = (grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, materialize_grads)
+    return function(outputs, inputs, *given)
 
 
 FUNCTIONAL = ("jacobian", "hessian", "vjp", "jvp", "hvp", "vhp")
+FORWARD_AD = ("dual_level", "make_dual", "unpack_dual", "enter_dual_level", "exit_dual_level", "UnpackedDualTensor")
+PACKING = ("saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "allow_mutation_on_saved_tensors")
 
 
 def compiled(function: Any = None, **options: Any) -> Any:
@@ -109,8 +116,15 @@ def autograd_members() -> dict[str, Members]:
         "torch.autograd": autograd,
         "torch.autograd.function": {"Function": Function, "once_differentiable": once_differentiable},
         "torch.autograd.functional": {name: getattr(functional, name) for name in FUNCTIONAL},
-        "torch.autograd.forward_ad": {},
-        "torch.autograd.graph": {},
+        "torch.autograd.forward_ad": {name: getattr(forward_ad, name) for name in FORWARD_AD},
+        "torch.autograd.graph": {
+            **{name: getattr(packing, name) for name in PACKING},
+            "Node": Kind("torch.autograd.graph.Node", (Node,)),
+            "GradientEdge": Kind("torch.autograd.graph.GradientEdge", (GradientEdge,)),
+            "get_gradient_edge": get_gradient_edge,
+            "increment_version": increment_version,
+            "register_multi_grad_hook": register_multi_grad_hook,
+        },
         "torch.func": {name: getattr(transforms, name) for name in transforms.__all__},
         "torch.optim": dict(OPTIMIZERS),
         "torch.utils": {},

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.function import Context, Function
+from gradcli.engine.function import Context, Function, FunctionNode
 from gradcli.engine.node import Node
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import builtin_name
@@ -51,7 +51,7 @@ def kind_of(value: Any) -> Kind:
     if found is not None:
         return found
     if isinstance(value, Node):
-        return Kind(value.name, (type(value),))
+        return Kind(f"torch.autograd.function.{value.name}" if isinstance(value, FunctionNode) else value.name, (type(value),))
     if isinstance(value, np.dtype):
         return DTYPE
     if isinstance(value, Size):

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import members, sharing
-from gradcli.engine.hooks import RemovableHandle
+from gradcli.engine.edges import GradientEdge
+from gradcli.engine.function import FunctionNode
+from gradcli.engine.hooks import Handles, RemovableHandle
 from gradcli.engine.methods import find
 from gradcli.engine.node import AccumulateGrad, Node
 from gradcli.engine.optim import OPTIMIZER_METHODS, OPTIMIZER_PROPERTIES, Optimizer
@@ -93,6 +95,19 @@ def node_attribute(node: Node, name: str) -> Any:
     return MISSING
 
 
+def function_node_attribute(node: FunctionNode, name: str) -> Any:
+    """The node of a user Function is its ctx: it has the attributes that forward gave it."""
+    return node.context.attributes.get(name, MISSING)
+
+
+FUNCTION_NODE = {
+    "saved_tensors": lambda n: n.saved_tensors(),
+    "saved_variables": lambda n: n.saved_tensors(),
+    "needs_input_grad": lambda n: n.context.needs_input_grad,
+    "materialize_grads": lambda n: n.context.materialize_grads,
+}
+
+
 def node_table(shown: str, hidden: frozenset[str] = frozenset()) -> Table:
     properties = {name: getter for name, getter in members.NODE_PROPERTIES.items() if name not in hidden}
     return Table(
@@ -114,6 +129,15 @@ ENGINE_TABLES: dict[type, Table] = {
     ),
     Node: node_table("Node", frozenset({"variable"})),
     AccumulateGrad: node_table("AccumulateGrad"),
+    FunctionNode: Table(
+        "FunctionNode",
+        {**node_table("", frozenset({"variable"})).properties, **FUNCTION_NODE},
+        members.NODE_METHODS,
+        other=function_node_attribute,
+        names=lambda n: list(n.context.attributes),
+    ),
+    Handles: Table("Handle", methods={"remove": Handles.remove}),
+    GradientEdge: Table("GradientEdge", {"node": lambda e: e.node, "output_nr": lambda e: e.output_nr}),
     RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
     Optimizer: Table("Optimizer", OPTIMIZER_PROPERTIES, OPTIMIZER_METHODS),
     Digraph: Table("Digraph", {"source": lambda d: d.source}),

@@ -86,7 +86,7 @@ CONVERSIONS: dict[str, Callable[[Meter, Any], str]] = {
 def formatted(meter: Meter, value: Any, spec: str) -> str:
     """`format(value, spec)`, the widths of the spec held against the limit first."""
     check_widths(meter, spec)
-    if type(value) is Tensor and value.ndim == 0:
+    if isinstance(value, Tensor) and value.ndim == 0:
         value = value.value.item()
     if isinstance(value, NUMBERS):
         return format(value, spec)
@@ -178,7 +178,7 @@ def wrap_all(meter: Meter, values: Any) -> Any:
 
 def wrap(meter: Meter, value: Any) -> Any:
     """What `%` may convert by itself: numbers, strings and tensors; other values come as their text."""
-    return value if isinstance(value, NUMBERS) or type(value) is Tensor else Shown(meter, value)
+    return value if isinstance(value, (*NUMBERS, Tensor)) else Shown(meter, value)
 
 
 class Shown:

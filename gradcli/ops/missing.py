@@ -59,6 +59,5 @@ FORMS: dict[str, str] = {
     "torch.nn.functional.rrelu(ones(2), training=True)": "draws at random; training=False has the mean slope",
     "torch.combinations(ones(2), 33)": "more than 32 elements of a vector at once",
     "torch.polygamma(170, ones(2))": "factorials above 170! are infinite",
-    "torch.autograd.grad(x.sum(), x, ones(2), is_grads_batched=True)": "is_grads_batched: call grad once for each row",
 }
 """Calls of operations that are there, with arguments that they do not take here -> the reason."""
