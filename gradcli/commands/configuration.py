@@ -91,7 +91,9 @@ def configuration(first: str, keys: Sequence[Key], path: str | None, none: bool)
 
 def _folder(path: str) -> str:
     """Where the search for the configuration of a path begins."""
-    return path if os.path.isdir(path) else walk.prefix(path) or "."
+    if os.path.isdir(path):
+        return path
+    return (os.path.dirname(path) if os.path.exists(path) else walk.prefix(path)) or "."
 
 
 def options_given(context: typer.Context) -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.commands import inputs, judging, options
 from gradcli.commands.configuration import Configured
 from gradcli.commands.progress import Progress
+from gradcli.config.config import Setting
 from gradcli.errors import GradcliError
 from gradcli.interpreter.limits import Limits
 
@@ -42,7 +43,7 @@ class Plan:
 
     def settings_of(self, path: str) -> CheckOptions:
         """The options for one file, its section of the configuration included."""
-        own = {name: setting.value for name, setting in self.config.for_file(path).items()}
+        own = values(self.config.for_file(path))
         return changed(self.common, own, frozenset({*self.config.settings(), *own})) if own else self.common
 
     def task(self, path: str) -> Task:
@@ -59,12 +60,21 @@ class Plan:
         return outcomes(tasks, self.jobs, self.cache, progress.tick)
 
 
-def changed(settings: CheckOptions, values: Mapping[str, Any], configured: frozenset[str]) -> CheckOptions:
-    """The options with those of a configuration, which are named as on the command line."""
-    limits = {limit.name: values[f"max_{limit.name}"] for limit in fields(Limits) if f"max_{limit.name}" in values}
+def values(settings: Mapping[str, Setting]) -> dict[str, Any]:
+    """What a configuration sets, without where that stands."""
+    return {name: setting.value for name, setting in settings.items()}
+
+
+def changed(settings: CheckOptions, given: Mapping[str, Any], configured: frozenset[str]) -> CheckOptions:
+    """The options with others that are named as on the command line; `configured` are those that a configuration gives."""
     known = {item.name for item in fields(settings)}
-    own = {name: CONVERTED[name](value) if name in CONVERTED else value for name, value in values.items() if name in known}
-    return replace(settings, **own, limits=replace(settings.limits, **limits), configured=configured & known)
+    own = {name: CONVERTED[name](value) if name in CONVERTED else value for name, value in given.items() if name in known}
+    return replace(settings, **own, limits=limited(settings.limits, given), configured=configured & known)
+
+
+def limited(limits: Limits, given: Mapping[str, Any]) -> Limits:
+    """The limits with those that are given, among other options."""
+    return replace(limits, **{limit.name: given[f"max_{limit.name}"] for limit in fields(limits) if f"max_{limit.name}" in given})
 
 
 def results(

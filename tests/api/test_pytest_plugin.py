@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +16,7 @@ import gradcli.testing  # noqa: F401 - an inner pytest forgets the modules that 
 from gradcli.check.options import CheckOptions
 from gradcli.pytest_plugin import OPTIONS
 
+ROOT = Path(__file__).resolve().parents[2]
 GOOD = "x = tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\n"
 SEVERAL = """x = tensor(2., requires_grad=True)
 y = x * x
@@ -127,9 +130,89 @@ def test_options(files):
 
 def test_the_options_are_those_of_a_check():
     """Those that are missing choose what is checked in one file, or are about what a report shows."""
-    single = {"output", "wrt", "grad_outputs", "order", "set", "data", "limits", "formulas", "sweep", "configured", "fresh"}
+    single = {"output", "wrt", "grad_outputs", "order", "set", "limits", "formulas", "sweep", "configured", "fresh"}
     assert [option.name for option in OPTIONS if option.name not in {f.name for f in fields(CheckOptions)}] == []
     assert {f.name for f in fields(CheckOptions)} - {option.name for option in OPTIONS} <= single
+
+
+ROUGH = "x = tensor(1.0, requires_grad=True)\nout = x * 3\nclaim(out, x, 3.003)\n"
+STATED = "# gradcli: rtol=0.1\n" + ROUGH
+
+
+@pytest.mark.parametrize(
+    ("text", "config", "ini", "option", "passes"),
+    [
+        (ROUGH, "", "", "", False),
+        (ROUGH, "rtol = 0.1", "", "", True),
+        (ROUGH, '[per-file."rough.*"]\nrtol = 0.1', "", "", True),
+        (ROUGH, '[per-file."other.*"]\nrtol = 0.1', "", "", False),
+        ("# gradcli: rtol=1e-9\n" + ROUGH, "rtol = 0.1", "", "", False),
+        (STATED, "rtol = 1e-9", "", "", True),
+        (ROUGH, "rtol = 1e-9", "gradcli_rtol = 0.1", "", True),
+        (ROUGH, "rtol = 0.1", "gradcli_rtol = 1e-9", "", False),
+        (ROUGH, "", "gradcli_rtol = 1e-9", "--gradcli-rtol=0.1", True),
+        (ROUGH, "rtol = 0.1", "gradcli_rtol = 0.1", "--gradcli-rtol=1e-9", False),
+        (ROUGH, "rtol = 0.1", "", "--gradcli-no-config", False),
+        (ROUGH, "", "", "--gradcli-config=other.toml", True),
+    ],
+)
+def test_what_counts_more_than_what(files, text, config, ini, option, passes):
+    inside = files(rough=text)
+    (inside.path / "gradcli.toml").write_text(config)
+    (inside.path / "other.toml").write_text("rtol = 0.1\n")
+    inside.makeini(f"[pytest]\n{ini}\n")
+    result = inside.runpytest_inprocess("rough.grad", *([option] if option else []))
+    result.assert_outcomes(passed=int(passes), failed=int(not passes))
+
+
+def test_limits_data_and_the_nearest_configuration(files):
+    inside = files(loop="x = tensor(1.0, requires_grad=True)\nfor i in range(100):\n    y = x * i\n")
+    (inside.path / "pyproject.toml").write_text("[tool.gradcli]\nmax-steps = 50\n")
+    for name in ("sub", "sub/nums"):
+        (inside.path / name).mkdir()
+    (inside.path / "sub" / "gradcli.toml").write_text('data = "nums"\n')
+    (inside.path / "sub" / "nums" / "w.csv").write_text("2\n3\n")
+    (inside.path / "sub" / "load.grad").write_text('w = load("w.csv")\nx = tensor(1.0, requires_grad=True)\ny = (w * x).sum()\n')
+    result = inside.runpytest_inprocess("--grad")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*limit reached: 50 steps*"])
+
+
+def test_include_and_exclude(files):
+    inside = files(good=GOOD, draft=GOOD)
+    (inside.path / "net.txt").write_text(GOOD)
+    (inside.path / "one.fpcore").write_text("(FPCore (x) :pre (< 1 x 2) (* x x))")
+    collected = names(inside.runpytest_inprocess("--grad", "--collect-only", "-q"))
+    assert [name.partition("::")[0] for name in collected] == ["draft.grad", "good.grad", "one.fpcore"]
+    (inside.path / "gradcli.toml").write_text('include = ["*.grad", "net.*"]\nexclude = ["draft.*"]\n')
+    collected = names(inside.runpytest_inprocess("--grad", "--collect-only", "-q"))
+    assert [name.partition("::")[0] for name in collected] == ["good.grad", "net.txt"]
+    inside.runpytest_inprocess("draft.grad").assert_outcomes(passed=1)
+
+
+def test_a_faulty_configuration_is_told_with_its_line(files):
+    inside = files(good=GOOD)
+    (inside.path / "gradcli.toml").write_text("strikt = true\n")
+    result = inside.runpytest_inprocess("--grad")
+    result.assert_outcomes(errors=1)
+    assert "gradcli.toml:1: unknown key 'strikt' [G113]" in result.stdout.str()
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("option", "ini", "message"),
+    [
+        ("--gradcli-fail-on=kinks", "", "no verdict 'kinks'"),
+        ("--gradcli-method=symbloic", "", "no reference 'symbloic'"),
+        ("", "gradcli_rtol = much", "gradcli_rtol: could not convert"),
+    ],
+)
+def test_options_that_are_none(files, option, ini, message):
+    inside = files(good=GOOD)
+    inside.makeini(f"[pytest]\n{ini}\n")
+    result = inside.runpytest_inprocess("--grad", *([option] if option else []))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in result.stderr.str()
 
 
 @pytest.mark.parametrize(
@@ -198,6 +281,23 @@ def test_with_xdist(files):
     result.stdout.fnmatch_lines(["*several.grad:4: FAIL  d y / d x*"])
 
 
+@pytest.mark.slow
+def test_the_samples_with_xdist_keywords_junit_and_a_configuration(pytester):
+    pytest.importorskip("xdist")
+    shutil.copytree(ROOT / "samples", pytester.path / "samples")
+    (pytester.path / "samples" / "rough.grad").write_text(ROUGH)
+    (pytester.path / "gradcli.toml").write_text('exclude = ["samples/vanishing.grad"]\n[per-file."rough.grad"]\nrtol = 0.1\n')
+    result = pytester.runpytest_subprocess("-p", "xdist", "-n", "2", "--grad", "samples", "-k", "not nan", "--junitxml=out.xml")
+    counts = result.parseoutcomes()
+    (suite,) = ElementTree.parse(pytester.path / "out.xml").getroot()
+    cases = [case.get("classname") for case in suite]
+    assert (result.ret, set(counts)) == (0, {"passed"})
+    assert (suite.get("tests"), len(cases)) == (str(counts["passed"]), counts["passed"])
+    assert len(cases) > 20
+    assert "samples.rough.grad" in cases
+    assert not [name for name in cases if "nan" in name or "vanishing" in name]
+
+
 def test_the_fixture_and_the_function(pytester):
     pytester.makepyfile(
         """
@@ -215,9 +315,13 @@ def test_the_fixture_and_the_function(pytester):
 
         def test_strict_by_option(gradcheck):
             gradcheck("x = tensor(0., requires_grad=True)\\ny = relu(x)\\n")
+
+        def test_by_the_configuration(gradcheck):
+            gradcheck(lambda x: np.sum(x**2), lambda x: 2.002 * x, np.array([1.0, 2.0]))
         """
     )
+    (pytester.path / "gradcli.toml").write_text("rtol = 0.01\n")
     result = pytester.runpytest_inprocess("--gradcli-strict")
-    result.assert_outcomes(passed=2, failed=2)
+    result.assert_outcomes(passed=3, failed=2)
     result.stdout.fnmatch_lines(["E *FAIL  d f / d x: 2 of 2 elements*"])
     assert "testing.py" not in result.stdout.str()
