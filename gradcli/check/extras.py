@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.check.opinions import DIFFERENCE_WORK, Witness
 from gradcli.check.options import CheckOptions
-from gradcli.check.result import InputResult, Sweep, TargetResult
+from gradcli.check.result import InputResult, Note, Sweep, TargetResult
 from gradcli.check.target import Input, Target
 from gradcli.references.difference import Program, scales
 from gradcli.references.estimate import NoAnswer
@@ -25,17 +25,38 @@ MOST_NUMBERS = 40
 """A program that computes more numbers than this between leaf and output has no formula that is short, and SymPy takes long to see it."""
 
 
+AGREEMENT = 1e-12
+"""Relative distance at which two symbolic tiers are the same: one rounds its constants to float64."""
+
+
 def add_extras(result: TargetResult, target: Target, witness: Witness, options: CheckOptions) -> None:
     """Fill in what the options ask for; what there is none of stays None."""
+    closed = []
     for position, (item, found) in enumerate(zip(target.inputs, result.inputs, strict=True)):
         if options.formulas:
-            found.formula = formula(target, item)
+            form = formula(target, item)
+            closed.append(form is not None and found.symbolic is not None and seconded(form[1], found, result, target))
+            found.formula = None if form is None else form[0]
         if options.sweep:
             found.sweep = sweep(witness, position, found)
+    if closed and all(closed):
+        result.symbolic = "closed-form"
 
 
-def formula(target: Target, item: Input) -> str | None:
-    """The derivative in closed form, as SymPy writes it; None where there is none, or none that a reader would read."""
+def seconded(value: np.ndarray, found: InputResult, result: TargetResult, target: Target) -> bool:
+    """Whether the closed form gives what the derivative node by node gives, both SymPy's; a note where it does not."""
+    assert found.symbolic is not None
+    known = np.isfinite(value) & np.isfinite(found.symbolic)
+    room = AGREEMENT * np.maximum(np.abs(value), float(np.max(np.abs(value[known]), initial=0.0)))
+    differs = known & (np.abs(value - found.symbolic) > room)
+    if differs.any():
+        text = f"{found.name}: the closed form and the derivative node by node differ; the verdict is by the latter"
+        result.notes.append(Note("unreliable-symbolic", text, target.line))
+    return bool(known.all() and not differs.any())
+
+
+def formula(target: Target, item: Input) -> tuple[str, np.ndarray] | None:
+    """The derivative in closed form, as SymPy writes it, and its value; None where there is none, or none that a reader would read."""
     output, weights = target.roots[0] if target.roots else (None, None)
     if output is None or target.order != 1 or item.autograd.size > MOST_ELEMENTS or len(item.terms) != 1:
         return None
@@ -43,15 +64,16 @@ def formula(target: Target, item: Input) -> str | None:
         return None
     if sum(np.size(record.value) for record in Path(item.terms[0].record, [item.records(item.terms[0])]).steps) > MOST_NUMBERS:
         return None
-    from gradcli.references.closed_form import closed_form
+    from gradcli.references.closed_form import closed_form, evaluated
 
     leaves = {other.name: other.tensor for other in target.inputs}
     try:
         form = closed_form(output, leaves, [item.name], weights if output.ndim else None)
     except NoAnswer:
         return None
-    text = str(form.derivatives[item.name].tolist())
-    return text if len(text) <= LONGEST else None
+    derivative = form.derivatives[item.name]
+    text = str(derivative.tolist())
+    return (text, evaluated(derivative, form.point())) if len(text) <= LONGEST else None
 
 
 def sweep(witness: Witness, position: int, found: InputResult) -> Sweep | None:

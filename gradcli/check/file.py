@@ -22,6 +22,7 @@ from gradcli.check.extras import add_extras
 from gradcli.check.functions import Fault, check_functions
 from gradcli.check.judge import Judge, Judgement, Tolerance, rank
 from gradcli.check.nonfinite import origins
+from gradcli.check.notes import gather_notes
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
 from gradcli.check.point import Point
@@ -339,21 +340,6 @@ def method(opinions: Sequence[Opinion], which: str) -> str:
     if which == "symbolic":
         return "directional" if any(o.tangents is not None for o in opinions) else "per-node"
     return "directional" if any(o.slopes is not None for o in opinions) else "full"
-
-
-def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequence[Opinion], tracer: Tracer) -> list[Note]:
-    """Kinks, stop-gradients, and what the judgements have to say."""
-    notes = [Note(kind, f"{item.name}: {text}", target.line) for item, j in zip(target.inputs, judgements) for kind, text in j.notes]
-    seen: set[tuple[Any, ...]] = set()
-    for opinion in opinions:
-        for record in opinion.kinked if opinion.alternatives else ():
-            line = record.span.line if record.span else None
-            if record.op is not None and (record.op.name, line) not in seen:
-                seen.add((record.op.name, line))
-                notes.append(Note("kink", f"{record.op.name}: an argument lies exactly at its switch; the convention is PyTorch's", line))
-    for kind, span in dict.fromkeys(tracer.stops):
-        notes.append(Note("stop-gradient", f"{kind}: held constant by the references", span.line if span else None))
-    return notes
 
 
 def settle(result: FileResult, options: CheckOptions) -> None:

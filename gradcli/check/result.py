@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradcli.errors import GradcliError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Verdict = Literal["pass", "kink", "unstable", "nan", "unchecked", "fail"]
 Status = Literal["pass", "kink", "unstable", "nan", "unchecked", "fail", "error"]
@@ -85,7 +86,7 @@ class TargetResult:
     status: Verdict
     failing: bool
     symbolic: str
-    """"closed-form", "per-node" or "none: why"."""
+    """"closed-form", "per-node", "directional" or "none: why"."""
     finite_difference: str
     """"full", "directional" or "none: why"."""
     inputs: list[InputResult]

@@ -15,7 +15,7 @@ from gradcli.engine.node import AccumulateGrad, Edge, Form, Node, OperationNode
 from gradcli.engine.operators import Operators
 from gradcli.engine.printing import tensor_text
 from gradcli.engine.protocol import Protocol
-from gradcli.engine.trace import Record, snapshot
+from gradcli.engine.trace import Record, Tracer, snapshot
 from gradcli.engine.version import UNTRACKED, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
 from gradcli.ops.budget import budget
@@ -292,8 +292,8 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
         result.node = node_of(op, args, values, edges, mask, out, (result,))
     if not ordinary and op.view:
         _share(result, args[0], op)
-    if state.tracer is not None and state.tracer.following and op.differentiable:
-        _trace(op, args, values, out, (result,))
+    if state.tracer is not None:
+        _follow(op, args, values, out, (result,))
     return result
 
 
@@ -367,8 +367,8 @@ def _apply_several(
     if op.view:
         for k, result in enumerate(results):
             _share(result, args[0], op.part(k), "multi")
-    if state.tracer is not None and state.tracer.following:
-        _trace(op, args, values, out, results)
+    if state.tracer is not None:
+        _follow(op, args, values, out, results)
     return results
 
 
@@ -468,13 +468,34 @@ def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> Non
         result.traced = base.record()
 
 
-def _trace(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
-    """Leave records beside the results when an input depends on a leaf."""
+def _follow(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
+    """Tell the tracer of an operation: a record beside each result, a comparison, a constant made where gradients are off."""
     tracer = state.tracer
     assert tracer is not None
+    if tracer.following and op.differentiable:
+        _trace(tracer, op, args, values, out, results)
+    elif tracer.following and op.compares:
+        sides = tuple([(arg.record() if type(arg) is Tensor else None) or v for arg, v in zip(args, values, strict=True)])
+        if Record in map(type, sides):
+            tracer.test(op, sides, values)
+    elif op.differentiable and not state.grad and not tracer.passing:
+        held = tracer.holding(args) or ((state.span,) if any(type(a) is Tensor and a.record() is not None for a in args) else None)
+        if held is not None:
+            for result in results:
+                tracer.hold(result, held[0])
+
+
+def _trace(tracer: Tracer, op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
+    """Leave records beside the results when an input depends on a leaf."""
     records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
+    held = tracer.holding(args) if tracer.held else None
     if not any(records):
+        if held is not None:
+            for result in results:
+                tracer.hold(result, held[0])
         return
+    if held is not None:
+        tracer.stop("no_grad", held[0])
     inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
     made = tracer.record(op, inputs, values, out)
     for result, record in zip(results, made, strict=False):

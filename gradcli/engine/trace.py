@@ -8,7 +8,8 @@ The body of a user Function is recorded like any other code, its `backward` is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,17 @@ class Record:
 
     def __repr__(self) -> str:
         return f"<Record {self.index} {self.op or 'leaf'}>"
+
+
+class Test:
+    """A comparison that the program made: its name, and both sides as records (or values)."""
+
+    __slots__ = ("name", "sides", "span")
+
+    def __init__(self, name: str, sides: tuple[Any, ...], span: Span | None) -> None:
+        self.name = name
+        self.sides = sides
+        self.span = span
 
 
 class FunctionCall:
@@ -120,6 +132,9 @@ class Tracer:
         """Lines of the comments that mark the class in that line, or the next, as deliberately no derivative."""
         self.ledger: dict[int, tuple[Any, int, Any, list[PassRecord]]] = {}
         self.stops: list[tuple[str, Span | None]] = []
+        self.tests: list[Test] = []
+        self.held: dict[int, tuple[weakref.ref[Tensor], Span | None]] = {}
+        """By id: tensors that were made from leaves while gradients are off, and where."""
         self.calls: list[FunctionCall] = []
         self.inside: list[FunctionCall] = []
         self.passes: list[PassRecord] = []
@@ -200,17 +215,53 @@ class Tracer:
         entry.total = snapshot(held.value)
         self.ledger[id(entry.tensor)] = (held, held.version.count, entry.constant, [*entry.earlier, record])
 
-    def stop(self, kind: str) -> None:
-        """A value that depends on a leaf became a constant here."""
+    def hold(self, tensor: Tensor, span: Span | None) -> None:
+        """A tensor was made from a leaf while gradients are off: a constant, once something recorded uses it."""
+        key = id(tensor)
+        self.held[key] = weakref.ref(tensor, lambda _: self.held.pop(key, None)), span
+
+    def holding(self, args: Iterable[Any]) -> tuple[Span | None] | None:
+        """Where the first such tensor among arguments was made."""
+        for arg in args:
+            found = self.held.get(id(arg))
+            if found is not None and found[0]() is arg:
+                return (found[1],)
+        return None
+
+    def test(self, op: Operation, sides: tuple[Any, ...], values: Sequence[Any]) -> None:
+        """A comparison was made; kept where its sides lie close to each other, or what they were made of cancels."""
+        x, y = (np.asarray(v, dtype=float) for v in values)
+        size = np.maximum(*(np.maximum(np.abs(v), ingredients(s)) for v, s in zip((x, y), sides, strict=True)))
+        if len(self.tests) < MOST_TESTS and np.any(np.abs(x - y) <= CLOSE * size):
+            self.tests.append(Test(op.name, sides, state.span))
+
+    def stop(self, kind: str, span: Span | None = None) -> None:
+        """A value that depends on a leaf became a constant here, or where `span` says."""
         if self.passing:
             return
         if self.inside:
             if kind == "item":
                 self.inside[-1].opaque = "item()"
             return
-        entry = (kind, state.span)
+        entry = (kind, span or state.span)
         if entry not in self.stops[-20:]:
             self.stops.append(entry)
+
+
+CLOSE = 1e-7
+"""Relative distance of two sides of a comparison that is worth a note."""
+MOST_TESTS = 1000
+
+
+def ingredients(side: Any, depth: int = 2) -> float:
+    """The largest number that went into a record by the last operations: rounding of its result is relative to that."""
+    inputs = side.inputs if isinstance(side, Record) else ()
+    sizes = [float(np.abs(v).max(initial=0.0)) for v in (a.value if isinstance(a, Record) else a for a in inputs) if is_real(v)]
+    return max([*sizes, *(ingredients(a, depth - 1) for a in inputs if depth)], default=0.0)
+
+
+def is_real(value: Any) -> bool:
+    return isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f"
 
 
 def snapshot(value: Any) -> Any:

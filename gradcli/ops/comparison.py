@@ -9,21 +9,27 @@ import numpy as np
 from gradcli.ops.operation import Operation, Predicate, Value
 
 
-class Eq(Predicate):
+class Comparison(Predicate, abstract=True):
+    """How two numbers compare."""
+
+    compares = True
+
+
+class Eq(Comparison):
     """x == y."""
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.equal(x, y)
 
 
-class Ne(Predicate):
+class Ne(Comparison):
     """x != y."""
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.not_equal(x, y)
 
 
-class Lt(Predicate):
+class Lt(Comparison):
     """x < y."""
 
     real_only = True
@@ -32,7 +38,7 @@ class Lt(Predicate):
         return np.less(x, y)
 
 
-class Le(Predicate):
+class Le(Comparison):
     """x <= y."""
 
     real_only = True
@@ -41,7 +47,7 @@ class Le(Predicate):
         return np.less_equal(x, y)
 
 
-class Gt(Predicate):
+class Gt(Comparison):
     """x > y."""
 
     real_only = True
@@ -50,7 +56,7 @@ class Gt(Predicate):
         return np.greater(x, y)
 
 
-class Ge(Predicate):
+class Ge(Comparison):
     """x >= y."""
 
     real_only = True

@@ -115,6 +115,8 @@ class Operation:
     """The result shares the memory of the first argument."""
     differentiable: ClassVar[bool] = True
     """False: the result never asks for a gradient (comparisons, argmax)."""
+    compares: ClassVar[bool] = False
+    """It says how two numbers compare: programs branch on it."""
     ordinary: ClassVar[bool] = True
     """It has a gradient, is no view, and numbers alone cannot make it large: it may be applied to numbers without a look at the limits."""
     analytic: ClassVar[bool] = True

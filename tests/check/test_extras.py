@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.check import CheckOptions, check_file
+from gradcli.references import closed_form
 
 FAULTY = """
 class Square(Function):
@@ -78,3 +79,16 @@ def test_the_sweep_of_a_wrong_gradient_is_a_plateau():
 def test_no_sweep_of_what_does_not_depend():
     (item,) = inputs("x = tensor(1.0, requires_grad=True)\ny = x * 1\nz = y.detach() + 0 * x\ncheck(z, wrt=[x])", sweep=True)
     assert item.sweep is None or np.isfinite(item.sweep.judged).any()
+
+
+def test_a_closed_form_that_agrees_is_named_as_the_reference() -> None:
+    text = "x = tensor([0.3, 2.0], requires_grad=True)\nw = tensor(1.5, requires_grad=True)\ny = (sin(w*x)/x).sum() + erf(w)"
+    assert check_file("a.grad", text, CheckOptions(formulas=True)).targets[0].symbolic == "closed-form"
+    assert check_file("a.grad", text, CheckOptions()).targets[0].symbolic == "per-node"
+
+
+def test_a_closed_form_that_does_not_agree_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closed_form, "evaluated", lambda array, point: np.full(array.shape, 1.5))
+    (target,) = check_file("a.grad", "x = tensor(2., requires_grad=True)\ny = x**2", CheckOptions(formulas=True)).targets
+    assert (target.status, target.symbolic) == ("pass", "per-node")
+    assert "x: the closed form and the derivative node by node differ" in target.notes[0].message
