@@ -26,6 +26,10 @@ NUDGE = 20
 """Second derivatives are differences of exact gradients over steps of 10**-NUDGE: they keep as many digits."""
 
 
+CANCELLED = 3
+"""Digits lost besides, in what then counts as 0."""
+
+
 def anew(record: Record, args: list[Any]) -> Any:
     """One operation with the decision that its arguments call for."""
     op = followed(record)
@@ -63,7 +67,7 @@ def beside(inputs: Sequence[Input], moves: Sequence[np.ndarray], budget: int, st
 def swept(path: Path, moves: Sequence[np.ndarray], weights: np.ndarray, budget: int, step: Step) -> list[np.ndarray]:
     """The weighted gradient of one path at a moved point."""
     tape = Tape(budget)
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(max(DIGITS, mpmath.mp.dps)):
         given = [[lifted_at(r.value, move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
         variables = [[real_numbers(v, r.value) for v, r in zip(*pair, strict=True)] for pair in zip(given, path.inputs, strict=True)]
         try:
@@ -89,15 +93,28 @@ def shaped(numbers: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     return out.reshape(shape)
 
 
-def curvature(inputs: Sequence[Input], direction: Sequence[np.ndarray], budget: int) -> list[np.ndarray]:
-    """The derivative of the exact gradient along a direction, by each input: second derivatives, exact to float64. Raises NoAnswer."""
-    with mpmath.workdps(DIGITS):
+def curvature(inputs: Sequence[Input], direction: Sequence[np.ndarray], budget: int, times: int = 1) -> list[np.ndarray]:
+    """The derivative of the exact gradient along a direction, taken so many times, by each input: exact to float64. Raises NoAnswer.
+
+    A central difference, with as many more digits as the power of its step costs.
+    """
+    with mpmath.workdps(DIGITS + NUDGE * (times - 1)):
         h = mpmath.mpf(10) ** -NUDGE
         sides = []
-        for sign in (1, -1):
-            moves = [shaped([number(d) * h * sign for d in np.reshape(v, -1)], np.shape(v)) for v in direction]
-            sides.append(beside(inputs, moves, budget, pinned))
-        return [np.asarray((a - b) / (2 * h), dtype=object).astype(float) for a, b in zip(*sides, strict=True)]
+        for k in range(times + 1):
+            away = h * (mpmath.mpf(times) / 2 - k)
+            moves = [shaped([number(d) * away for d in np.reshape(v, -1)], np.shape(v)) for v in direction]
+            sides.append([(-1) ** k * math.comb(times, k) * g for g in beside(inputs, moves, budget, pinned)])
+        return [quotient(parts, h**times) for parts in zip(*sides, strict=True)]
+
+
+def quotient(terms: Sequence[np.ndarray], step: Any) -> np.ndarray:
+    """The sum of the terms over the step; 0 where they cancel down to the rounding of their digits."""
+    total, size = sum(terms[1:], terms[0]), sum(np.abs(terms[1:]), np.abs(terms[0]))
+    value, floor = (
+        np.asarray(v, dtype=object).astype(float) for v in (total / step, size * mpmath.mpf(10) ** (NUDGE + CANCELLED - DIGITS))
+    )
+    return np.where(np.abs(value) <= floor, 0.0, value)
 
 
 def base_point(item: Input) -> np.ndarray:
@@ -124,7 +141,7 @@ def sensitivity(inputs: Sequence[Input], position: int, budget: int, eps: float)
 
 
 def hessian(item: Input, term: Term, budget: int) -> np.ndarray | None:
-    """The exact second derivatives of a term's origin by one input: weighted, or all (shape of the input twice); None where too many."""
+    """The exact derivatives of the gradient of a term's origin by one input: weighted, or all (the shape twice); None where too many."""
     assert term.origin is not None
     origin = Input(item.name, None, item.shape, item.dtype, item.tensor, np.zeros(item.shape), [term.origin], fixed=item.fixed)
     records = origin.records(term.origin)
@@ -133,5 +150,5 @@ def hessian(item: Input, term: Term, budget: int) -> np.ndarray | None:
     directions = [np.asarray(term.weights)] if term.weights is not None else list(np.eye(math.prod(item.shape)))
     if len(directions) * sum(np.size(r.value) for r in Path(term.origin.record, [records]).steps) > HESSIAN_WORK:
         return None
-    rows = [curvature([origin], [d.reshape(item.shape)], budget)[0] for d in directions]
+    rows = [curvature([origin], [d.reshape(item.shape)], budget, term.times)[0] for d in directions]
     return rows[0] if term.weights is not None else np.stack(rows).reshape(item.shape + item.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,29 +95,33 @@ def make_targets(
     line: int | None,
     order: int,
     rng: np.random.Generator,
+    *,
+    constant: bool = False,
 ) -> list[Target]:
-    """The targets of one request: one, or for a higher order one for each differentiated tensor."""
+    """The targets of one request: one, or for a higher order one for each differentiated tensor. `constant`: no leaf need have a part."""
     for label, _, tensor in wrt:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{label} is no Tensor: gradients are taken with respect to tensors that require grad")
         if not tensor.requires_grad:
             raise RuntimeError(f"{label} does not require grad: create it with requires_grad=True")
-    if not output.requires_grad:
+    if not output.requires_grad and not constant:
         raise RuntimeError(f"{name} does not require grad: no operation on the way to it does")
     weights = weights_of(grad_outputs, output, name)
+    if not output.requires_grad:
+        return targets.constants(output, name, wrt, weights, line, order)
     if order == 1:
         return [targets.make(output, name, wrt, weights, line, 1, rng)]
     made = []
     for label, at, tensor in wrt:
         derivative = differentiate(output, tensor, weights, order - 1)
-        title, chosen = name, (label, at, tensor)
+        chosen, exactly = (label, at, tensor), order == 2 or math.prod(tensor.shape) == 1
         if derivative is not None and derivative.requires_grad:
-            made.append(targets.make(derivative, title, [chosen], None, line, order, rng))
-        elif order == 2:
-            made.append(targets.vanished(title, chosen, line, order))
-        if order == 2:
-            seed = np.ones(output.shape) if weights is None else weights
-            made[-1].inputs[0].terms[0].origin = Term(output.record(), seed)
+            made.append(targets.make(derivative, name, [chosen], None, line, order, rng))
+        elif exactly:
+            made.append(targets.vanished(name, chosen, line, order))
+        if exactly:
+            term, seed = made[-1].inputs[0].terms[0], np.ones(output.shape) if weights is None else weights
+            term.origin, term.times = Term(output.record(), seed), order - 1
     return made
 
 
@@ -204,18 +209,23 @@ def choose(run: Run, collector: Collector, options: CheckOptions) -> list[Target
     name = last_output(run)
     if name is None:
         return []
-    output = run.scope[name]
+    output = variable(run, name, "--output")
     wrt = [(*label(t), t) for t in leaves_for(run, output)]
-    return make_targets(output, name, wrt, None, label(output)[1], 1, collector.rng)
+    return make_targets(output, name, wrt, None, label(output)[1], 1, collector.rng, constant=is_constant(run, output))
 
 
 def last_output(run: Run) -> str | None:
     """The last top-level variable bound to a tensor that requires grad and is no leaf; else a leaf; None without any."""
     if run.tree.task is not None and run.tree.task.output is not None:
-        return run.tree.task.output if run.scope[run.tree.task.output].requires_grad else None
+        return run.tree.task.output
     asking = [name for name, value in run.scope.items() if isinstance(value, Tensor) and value.requires_grad]
     results = [name for name in asking if not run.scope[name].is_leaf]
     return results[-1] if results else (asking[-1] if asking else None)
+
+
+def is_constant(run: Run, output: Tensor) -> bool:
+    """A formula, or an FPCore, in which no argument has a part says so by itself; a program that forgets requires_grad does not."""
+    return run.tree.task is not None and run.tree.task.output is not None and not output.requires_grad
 
 
 def leaves_for(run: Run, output: Tensor) -> list[Tensor]:
@@ -234,7 +244,7 @@ def from_options(run: Run, options: CheckOptions, label: Labels, rng: np.random.
     if not wrt:
         wrt = [(*label(t), t) for t in leaves_for(run, output)]
     weights = evaluated(run, options.grad_outputs, "--grad-outputs") if options.grad_outputs else None
-    return make_targets(output, name, wrt, weights, label(output)[1], options.order or 1, rng)
+    return make_targets(output, name, wrt, weights, label(output)[1], options.order or 1, rng, constant=is_constant(run, output))
 
 
 def evaluated(run: Run, text: str, option: str) -> Any:
@@ -253,6 +263,8 @@ def variable(run: Run, name: str, option: str) -> Tensor:
         tensors = [n for n, v in run.scope.items() if isinstance(v, Tensor)]
         hint = did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}"
         raise UsageError(f"{option} {name}: the file binds no variable of that name", hint=hint, code="G107")
+    if run.tree.task is not None and isinstance(value, (int, float, complex)):
+        return Tensor(np.asarray(value)[()])
     if not isinstance(value, Tensor):
         raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G107")
     return value

@@ -28,13 +28,14 @@ grad_outputs instead."""
 class Term:
     """One summand of a gradient: the derivative of a record, weighted (None: a full Jacobian). No record: zero.
 
-    `origin`: the record is itself a first derivative, of that term, as autograd gave it; its exact derivative is
-    the second one of the origin.
+    `origin`: the record is itself a derivative, of that term, as autograd gave it; its exact derivative is that of the
+    gradient of the origin, taken `times` times.
     """
 
     record: Record | None
     weights: np.ndarray | None
     origin: Term | None = None
+    times: int = 1
 
 
 @dataclass
@@ -154,6 +155,19 @@ def make(
     term = Term(record, seed)
     inputs = [Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term]) for (label, at, t), g in zip(wrt, found)]
     return Target(name, line, np.array(output.value, copy=True), given, order, inputs, [(output, weights)], notes)
+
+
+def constants(
+    output: Tensor, name: str, wrt: Sequence[tuple[str, int | None, Tensor]], weights: np.ndarray | None, line: int | None, order: int
+) -> list[Target]:
+    """The targets of an output in which no leaf has a part, where autograd has nothing to say: its derivatives are 0."""
+    if order > 1 and wrt:
+        return [vanished(name, item, line, order) for item in wrt]
+    seed = np.ones(()) if weights is None and output.ndim == 0 else weights
+    rows = output.shape if weights is None else ()
+    inputs = [Input(n, at, t.shape, t.dtype, t, np.zeros(rows + t.shape, t.dtype), [Term(None, seed)]) for n, at, t in wrt]
+    notes = [Note("constant", f"{name} does not depend on {', '.join(n for n, _, _ in wrt)}", line)] if wrt else []
+    return [Target(name, line, np.array(output.value, copy=True), weights, order, inputs, [], notes)]
 
 
 def vanished(name: str, wrt: tuple[str, int | None, Tensor], line: int | None, order: int) -> Target:

@@ -122,6 +122,21 @@ def test_second_order_is_the_hessian(check) -> None:
     assert found.status == "pass"
 
 
+@pytest.mark.parametrize(("formula", "order"), [("x**2", 3), ("2 * x**2", 5), ("sin(x) * exp(x)", 6), ("(x.reshape(1)**5).sum()", 4)])
+def test_any_order_of_a_number(check, formula: str, order: int) -> None:
+    (target,) = check(f"x = tensor(0.7, requires_grad=True)\ncheck({formula}, wrt=[x], order={order})").targets
+    assert (target.status, target.order) == ("pass", order)
+
+
+def test_a_wrong_second_derivative_fails_in_the_third_order(check) -> None:
+    cube = "class Cube(Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x**3\n"
+    rule = "    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        return g * 3 * x * x.detach()\n"
+    (target,) = check(cube + rule + "x = tensor(0.7, requires_grad=True)\ncheck(sin(Cube.apply(x)), wrt=[x], order=3)").targets
+    assert target.status == "fail"
+    assert target.blame is not None
+    assert target.blame.function == "Cube"
+
+
 def test_order_on_the_command_line(check) -> None:
     found = check("x = tensor(2.0, requires_grad=True)\ny = x ** 5", order=3)
     assert float(gradient(found)) == 60 * 4.0
