@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gradcli.errors import GradcliError, SourceErrors
 from gradcli.interpreter.limits import Limits
 from gradcli.syntax.directives import read_directives
-from gradcli.syntax.fpcore import SUFFIX, BadCore, core_trees
+from gradcli.syntax.fpcore import BadCore, core_trees
 from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
 
@@ -33,11 +33,11 @@ class Part:
 def parts_of(source: Source, limits: Limits) -> list[Part]:
     """The parts of a file; of one that is not in the language the one part `file`, which cannot but fail."""
     try:
-        found = [] if source.path.endswith(SUFFIX) else expectation(source)
+        found = expectation(source)
         if any(part.name.startswith("expect error") for part in found):
             return found
-        if source.path.endswith(SUFFIX):
-            return unique([core(item) for item in core_trees(source, limits.nesting)])
+        if source.is_fpcore:
+            return unique([*(core(item) for item in core_trees(source, limits.nesting)), *found])
         module = parse(source, nesting=limits.nesting, file_size=limits.file_size).module
     except GradcliError as error:
         first = error.errors[0] if isinstance(error, SourceErrors) else error

@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.check.options import CheckOptions
 from gradcli.check.result import FileResult, Note, TargetResult
 from gradcli.errors import GradcliError, SourceErrors, UsageError
+from gradcli.syntax.directives import expectation
 from gradcli.syntax.fpcore import BadCore, NoPoint, core_trees
 from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
@@ -21,6 +22,7 @@ Examine = Callable[[FileResult, Tree, CheckOptions], None]
 
 def check_cores(result: FileResult, source: Source, options: CheckOptions, examine: Examine) -> None:
     """Fill in a target for each core. The first error is the file's, and each stands in the target of its core."""
+    result.expected = expectation(source)
     found = core_trees(source, options.limits.nesting)
     chosen = [item for item in found if options.output in (None, name_of(item))]
     refuse_unknown(found, chosen, options)
@@ -41,10 +43,10 @@ def examined(item: Tree | BadCore, source: Source, options: CheckOptions, examin
         examine(one, item, options_for(item, options))
         if one.error is not None:
             raise one.error
-        if not one.targets:
-            one.targets.append(unchecked(name, line, "the value does not depend on the arguments", options))
         assert item.task is not None
-        one.targets[0].notes.append(Note("point", pasteable(item.task.point(options.seed, dict(options.set)))))
+        point = item.task.point(options.seed, dict(options.set))
+        if point:
+            one.targets[0].notes.append(Note("point", pasteable(point)))
     except NoPoint as error:
         if not one.targets:
             one.targets.append(unchecked(name, line, f"no point to check at: {error.reason}", options))

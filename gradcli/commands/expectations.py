@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradcli.commands.inputs import Given
 from gradcli.commands.output import say, write
 from gradcli.errors import LimitError, UsageError
 from gradcli.report.text import printable
-from gradcli.syntax.directives import EXPECTATIONS, FPCORE
+from gradcli.syntax.directives import EXPECTATIONS
 from gradcli.syntax.expecting import expecting
+from gradcli.syntax.source import FPCORE
 
 if TYPE_CHECKING:
     from gradcli.check.result import FileResult
@@ -25,7 +27,7 @@ def update(path: str, found: FileResult) -> bool:
         before = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}", code="G101") from error
-    after = expecting(before, found.status)
+    after = expecting(before, found.status, fpcore=path.endswith(FPCORE))
     if after == before:
         return False
     write(path, after)
@@ -35,10 +37,8 @@ def update(path: str, found: FileResult) -> bool:
 
 def reason(path: str, found: FileResult) -> str | None:
     """Why this result cannot be stated in its file."""
-    if path == "-" or path.startswith("<"):
+    if isinstance(path, Given):
         return "it is no file"
-    if path.endswith(FPCORE):
-        return "FPCore has no directives"
     if found.source is None or isinstance(found.error, UsageError | LimitError):
         return "it was not checked to its end"
     return None if found.status in EXPECTATIONS else f"{found.status} is none"

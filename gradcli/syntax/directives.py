@@ -1,4 +1,4 @@
-"""Comments that steer a file: `# gradcli: expect fail`, `# gradcli: rtol=1e-6`, `# gradcli: surrogate`."""
+"""Comments that steer a file: `# gradcli: expect fail`, `# gradcli: rtol=1e-6`, `# gradcli: surrogate`; behind `;` in FPCore."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gradcli.syntax.spelling import did_you_mean
 
 EXPECTATIONS = ("pass", "fail", "kink", "nan", "unstable", "error")
 NAMES = ("expect", "rtol", "surrogate")
-COMMENT = re.compile(r"#+\s*gradcli\s*:\s*")
-FPCORE = ".fpcore"
-"""Files in another language, whose comments are no directives."""
+COMMENT = re.compile(r"(?:#+|;+)\s*gradcli\s*:\s*")
+FPCORE_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<comment>;[^\n]*)', re.DOTALL)
+"""And strings, in which there are none."""
 FORMS = "the directives are: expect WORD, rtol=NUMBER, surrogate"
 
 
@@ -36,7 +36,7 @@ def read_directives(source: Source) -> tuple[Directives, list[SourceError]]:
     """The directives of a file, and what is wrong with those that are none."""
     found, errors = Directives(), []
     if "gradcli" in source.text:
-        for line, column, comment in comments(source.text):
+        for line, column, comment in comments(source.text, fpcore=source.is_fpcore):
             match = COMMENT.match(comment)
             if match:
                 try:
@@ -49,11 +49,14 @@ def read_directives(source: Source) -> tuple[Directives, list[SourceError]]:
 
 def expectation(source: Source | None) -> str | None:
     """What a file expects of its check, even if nothing else in it can be understood."""
-    return None if source is None or source.path.endswith(FPCORE) else read_directives(source)[0].expect
+    return None if source is None else read_directives(source)[0].expect
 
 
-def comments(text: str) -> list[tuple[int, int, str]]:
+def comments(text: str, *, fpcore: bool = False) -> list[tuple[int, int, str]]:
     """Line, column and text of every comment; those after the first error of the tokenizer are the parser's to refuse."""
+    if fpcore:
+        matches = (match for match in FPCORE_COMMENT.finditer(text) if match["comment"])
+        return [(text.count("\n", 0, m.start()) + 1, m.start() - text.rfind("\n", 0, m.start()) - 1, m["comment"]) for m in matches]
     found: list[tuple[int, int, str]] = []
     with contextlib.suppress(tokenize.TokenError, SyntaxError):
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)

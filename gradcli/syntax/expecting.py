@@ -1,4 +1,4 @@
-"""Writing `# gradcli: expect WORD` into the text of a file; every other byte stays as it is."""
+"""Writing `# gradcli: expect WORD`, or `; gradcli: expect WORD`, into the text of a file; every other byte stays as it is."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ LINE = re.compile(r".*?(?:\r\n|\r|\n|\Z)", re.DOTALL)
 STATED = re.compile(r"(\bexpect(?:\s*=\s*|\s+))(\w+)")
 
 
-def expecting(data: bytes, word: str) -> bytes:
+def expecting(data: bytes, word: str, *, fpcore: bool = False) -> bytes:
     """The file with this expectation: in place of the one that it states, else in a first line of its own.
 
     Raises UnicodeDecodeError for what is not UTF-8.
     """
     text = data.decode("utf-8")
     lines = [line for line in LINE.findall(text) if line]
-    stated = [(line - 1, column) for line, column, comment in comments(_unix(lines)) if _states(comment)]
+    stated = [(line - 1, column) for line, column, comment in comments(_unix(lines), fpcore=fpcore) if _states(comment)]
     for number, column in stated:
         column += number == 0 and text.startswith(BYTE_ORDER_MARK)
         lines[number] = lines[number][:column] + STATED.sub(rf"\g<1>{word}", lines[number][column:])
     if not stated:
-        _insert(lines, f"# gradcli: expect {word}")
+        _insert(lines, f"{';' if fpcore else '#'} gradcli: expect {word}")
     return "".join(lines).encode("utf-8")
 
 

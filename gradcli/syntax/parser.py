@@ -50,7 +50,7 @@ def parse(source: Source, *, nesting: int = NESTING, file_size: int = FILE_SIZE)
     if len(source.text) > file_size:
         raise LimitError(f"limit reached: file size of {file_size} characters (--max-file-size {file_size})", hint="split the file")
     refuse_nul(source)
-    if source.path.endswith(fpcore.SUFFIX):
+    if source.is_fpcore:
         return fpcore.whole_tree(source, nesting)
     check_brackets(source, nesting)
     module = python_tree(source, nesting)

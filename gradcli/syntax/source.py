@@ -10,6 +10,8 @@ from functools import cached_property
 from gradcli.errors import Span, UsageError
 from gradcli.syntax.excerpt import render
 
+FPCORE = ".fpcore"
+"""The suffix of files that are no Python but FPCore."""
 NEWLINE = re.compile(r"\r\n?")
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -34,6 +36,10 @@ class Source:
             raise UsageError(
                 f"{path}: not UTF-8: byte 0x{data[error.start]:02x} in line {line}", hint="save the file as UTF-8", code="G103"
             ) from None
+
+    @property
+    def is_fpcore(self) -> bool:
+        return self.path.endswith(FPCORE)
 
     @cached_property
     def lines(self) -> list[str]:

@@ -262,6 +262,14 @@ def test_cores_of_an_fpcore_file(pytester):
     assert [line.split()[0].rpartition("::")[2] for line in result.outlines if "PASSED" in line] == ["square:1", "root:2"]
 
 
+def test_expectations_of_an_fpcore_file(pytester):
+    (pytester.path / "one.fpcore").write_text("; gradcli: expect kink\n(FPCore (x) :pre (< 1 x 2) (* x x))\n")
+    (pytester.path / "bad.fpcore").write_text("; gradcli: expect error\n(FPCore (x)\n")
+    result = pytester.runpytest_inprocess("--grad", "-v")
+    result.assert_outcomes(passed=2, failed=1)
+    assert "one.fpcore::expect kink:1 FAILED" in result.stdout.str()
+
+
 def test_junit_xml(files):
     inside = files(several=SEVERAL)
     inside.runpytest_inprocess("--grad", "--junitxml=out.xml")

@@ -1,5 +1,7 @@
 """Checking FPCore files."""
 
+import pytest
+
 from gradcli.check import check_file
 from gradcli.check.options import CheckOptions
 from gradcli.interpreter.limits import Limits
@@ -57,6 +59,34 @@ def test_unknown_names_are_refused():
 
 def test_a_file_without_cores_is_an_error():
     assert "no FPCore" in check("; nothing").error.message
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [({}, 5), ({"strict": True}, 5), ({"points": 2}, 5), ({"order": 2}, 6), ({"wrt": ("y",)}, 5), ({"output": "none"}, 1)],
+)
+def test_a_constant_has_the_derivative_zero(options, count):
+    text = """
+    (FPCore (x y) :name "one" 1.0)
+    (FPCore () :name "none" PI)
+    (FPCore (x) :name "branch" :pre (< 0 x 1) (if (< x 2) 3 x))
+    (FPCore (x) :name "array" (array 1 2))
+    (FPCore (x) :name "itself" x)
+    """
+    result = check(text, **options)
+    assert (result.status, result.error, len(result.targets)) == ("pass", None, count)
+    constants = [target for target in result.targets if target.output != "itself"]
+    assert not any(item.autograd.any() or item.finite_difference.any() for target in constants for item in target.inputs)
+
+
+def test_comments_steer_a_file_of_cores():
+    right, wrong = "(FPCore (x) (* x x))", "(FPCore (x) (* x"
+    assert check(f"; gradcli: expect pass\n{right}").met is True
+    assert check(f";; gradcli: expect kink\n{right}").met is False
+    assert check(f"; gradcli: expect error\n{wrong}").met is True
+    result = check(f"{right} ; gradcli: expect sorrow")
+    assert (result.status, result.error.errors[0].span[:2]) == ("error", (1, 22))
+    assert check('(FPCore (x) :name "; gradcli: expect fail" (* x x))').expected is None
 
 
 def test_an_array_is_a_jacobian():

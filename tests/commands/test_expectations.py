@@ -35,6 +35,17 @@ def test_a_second_time_nothing_changes(gradcli, programs, tmp_path):
     assert (tmp_path / file).read_bytes() == written
 
 
+def test_cores_have_expectations_too(gradcli, tmp_path):
+    (tmp_path / "x.fpcore").write_text("; a benchmark\n(FPCore (x) :pre (< 1 x 2) (sqrt x))\n")
+    (tmp_path / "two.fpcore").write_text("(FPCore (x) (ref x 1))\n")
+    done = gradcli("check", "x.fpcore", "two.fpcore", "--update-expectations", "-q")
+    assert "x.fpcore: expect pass\ntwo.fpcore: expect error\n" in done.stderr
+    assert (tmp_path / "x.fpcore").read_text().startswith("; gradcli: expect pass\n; a benchmark\n")
+    assert gradcli("check", "x.fpcore", "two.fpcore").returncode == 0
+    (tmp_path / "gradcli.toml").write_text('include = ["*.fpcore"]\n')
+    assert gradcli("check", ".").stdout.endswith("2 files: 2 passed\n")
+
+
 def test_one_that_no_longer_holds_is_a_failure(gradcli, programs, tmp_path):
     (file,) = programs("good")
     gradcli("check", file, "--update-expectations")

@@ -42,6 +42,18 @@ def test_grad(capsys, formula, at, expected):
         assert json.loads(out)["grads"] == expected
 
 
+@pytest.mark.parametrize(("formula", "at"), [("3", ()), ("2.5 * 2", ()), ("(x > 3) + 0.5", ("--at", "x=4"))])
+def test_a_constant_passes(capsys, formula, at):
+    status, out, err = run(capsys, "check", "-e", formula, *at, "--format", "json")
+    assert (status, err, json.loads(out)["files"][0]["status"]) == (0, "", "pass")
+
+
+def test_what_is_no_number_is_refused(capsys):
+    status, _, err = run(capsys, "check", "-e", "'a'")
+    assert status == 2
+    assert "it is no Tensor but str" in err
+
+
 @pytest.mark.parametrize("command", [["graph"], ["derive"], ["trace"], ["backward"]])
 def test_other_commands(capsys, command):
     status, out, _ = run(capsys, *command, "-e", "x*sin(x)", "--at", "x=1")

@@ -35,6 +35,21 @@ def test_written(before, after):
     assert expecting(before, "kink") == after
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"(FPCore (x) x)\n", b"; gradcli: expect kink\n(FPCore (x) x)\n"),
+        (b"(FPCore (x) x) ;gradcli: expect pass, rtol=1\r\n", b"(FPCore (x) x) ;gradcli: expect kink, rtol=1\r\n"),
+        (b'(FPCore (x) :name "\n; gradcli: expect nan" x)', b'; gradcli: expect kink\n(FPCore (x) :name "\n; gradcli: expect nan" x)'),
+        (b"# gradcli: expect nan\n", b"; gradcli: expect kink\n# gradcli: expect nan\n"),
+        (b";;; gradcli: expect nan\n(", b";;; gradcli: expect kink\n("),
+    ],
+)
+def test_written_into_fpcore(before, after):
+    assert expecting(before, "kink", fpcore=True) == after
+    assert expectation(Source.decode("x.fpcore", after)) == "kink"
+
+
 LINES = ["x = 1", "# gradcli: expect nan", "'''", "#!/bin/sh", "", "y = 'ä'  # gradcli: rtol=1", "(", "\ufeff"]
 
 

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gradcli.errors import GradcliError, SourceError, SourceErrors, UsageError
-from gradcli.syntax.directives import Directives
+from gradcli.syntax.directives import Directives, read_directives
 from gradcli.syntax.fpcore.core import Core, core, label
 from gradcli.syntax.fpcore.reader import Atom, Expression, Form, read, unsupported
 from gradcli.syntax.fpcore.sampling import NoPoint, find_point
 from gradcli.syntax.fpcore.translate import Name, Names, Translator
-from gradcli.syntax.source import Source
+from gradcli.syntax.source import FPCORE, Source
 from gradcli.syntax.tree import Task, Tree
 
-SUFFIX = ".fpcore"
+SUFFIX = FPCORE
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,19 @@ def deep(nesting: int) -> Iterator[None]:
 def core_trees(source: Source, nesting: int) -> list[Tree | BadCore]:
     """A tree for each core, with the definitions that it calls; what is wrong with one core is told of that core alone.
 
-    Raises SourceErrors where the brackets of the file do not pair.
+    Raises SourceErrors where the brackets of the file do not pair, and for comments that steer and cannot be understood.
     """
     found: list[Tree | BadCore] = []
+    directives, faults = read_directives(source)
+    if faults:
+        raise SourceErrors(faults)
     with deep(nesting):
         for item in cores(source, nesting):
             if isinstance(item, BadCore):
                 found.append(item)
                 continue
             try:
-                found.append(tree([item], source, nesting, printing=False))
+                found.append(tree([item], source, directives, printing=False))
             except SourceErrors as error:
                 found.append(BadCore(item.name, item.form.span.line, error))
     return found
@@ -62,10 +65,12 @@ def whole_tree(source: Source, nesting: int) -> Tree:
     """All the cores of a file as one program, which prints the value of each. Raises SourceErrors with everything that is wrong."""
     with deep(nesting):
         found = cores(source, nesting)
+        directives, faults = read_directives(source)
         wrong = [item.error for item in found if isinstance(item, BadCore)]
-        if wrong:
-            raise SourceErrors([part for error in wrong for part in (error.errors if isinstance(error, SourceErrors) else ())])
-        return tree([item for item in found if isinstance(item, Core)], source, nesting, printing=True)
+        faults += [part for error in wrong for part in (error.errors if isinstance(error, SourceErrors) else ())]
+        if faults:
+            raise SourceErrors(faults)
+        return tree([item for item in found if isinstance(item, Core)], source, directives, printing=True)
 
 
 def cores(source: Source, nesting: int) -> list[Core | BadCore]:
@@ -91,14 +96,14 @@ def cores(source: Source, nesting: int) -> list[Core | BadCore]:
     return found
 
 
-def tree(chosen: list[Core], source: Source, nesting: int, *, printing: bool) -> Tree:
+def tree(chosen: list[Core], source: Source, directives: Directives, *, printing: bool) -> Tree:
     """The program of some cores: the defs that they call, then for each its leaves, its statements, its output."""
     program = Program(source, chosen)
     for number in range(len(chosen)):
         program.add(number, printing=printing)
     leaves = tuple(leaf for _, arguments in program.arguments for leaf in arguments.values())
     task = Task(program.outputs[-1] if len(chosen) == 1 else None, leaves, program.point)
-    return Tree(ast.Module(program.body, []), source, Directives(), task)
+    return Tree(ast.Module(program.body, []), source, directives, task)
 
 
 class Program:
