@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -123,10 +124,27 @@ def base_point(item: Input) -> np.ndarray:
 
 
 def sensitivity(inputs: Sequence[Input], position: int, budget: int, eps: float) -> np.ndarray | None:
-    """How much the exact gradient by one input changes when all inputs are rounded anew; None where that cannot be told.
+    """How much the exact gradient (or Jacobian) by one input changes when all inputs are rounded anew; None where that cannot be told.
 
     Any float formula of the gradient, also one by hand, is off by some such amounts: cos(x) at x = 1e6 by 1e6 roundings.
     """
+    record = inputs[position].terms[0].record if inputs[position].terms else None
+    if record is None or inputs[position].terms[0].weights is not None:
+        return spread(inputs, position, budget, eps)
+    shape = np.shape(record.value)
+    rows = [spread(row_of(inputs, unit.reshape(shape)), position, budget, eps) for unit in np.eye(math.prod(shape))]
+    known = [row for row in rows if row is not None]
+    return np.stack(known).reshape(shape + inputs[position].shape) if len(known) == len(rows) > 0 else None
+
+
+def row_of(inputs: Sequence[Input], weights: np.ndarray) -> list[Input]:
+    """The inputs of one row of a Jacobian."""
+    terms = {id(t): Term(t.record, weights) for i in inputs for t in i.terms}
+    return [replace(i, terms=[terms[id(t)] for t in i.terms]) for i in inputs]
+
+
+def spread(inputs: Sequence[Input], position: int, budget: int, eps: float) -> np.ndarray | None:
+    """`sensitivity` of a gradient."""
     rng = np.random.default_rng(0)
     try:
         base = beside(inputs, [np.zeros(i.shape) for i in inputs], budget, pinned)[position]
