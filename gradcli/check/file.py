@@ -40,7 +40,6 @@ from gradcli.references.pair import lifted, lowered, parts
 from gradcli.references.scalar import DIGITS
 from gradcli.references.tangent import widened
 from gradcli.syntax.directives import expectation
-from gradcli.syntax.fpcore import SUFFIX
 from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
 from gradcli.syntax.tree import Tree
@@ -72,7 +71,7 @@ def check_file(path: str, text: str | Source | None, options: CheckOptions) -> F
 
 def judge_source(result: FileResult, source: Source, options: CheckOptions) -> None:
     """Fill in what there is to say of a file: one program, or the FPCore expressions of a benchmark."""
-    if source.path.endswith(SUFFIX):
+    if source.is_fpcore:
         check_cores(result, source, options, examine)
         settle(result, options)
         return

@@ -14,10 +14,8 @@ from gradcli.syntax.fpcore.core import Core, core, label
 from gradcli.syntax.fpcore.reader import Atom, Expression, Form, read, unsupported
 from gradcli.syntax.fpcore.sampling import NoPoint, find_point
 from gradcli.syntax.fpcore.translate import Name, Names, Translator
-from gradcli.syntax.source import FPCORE, Source
+from gradcli.syntax.source import Source
 from gradcli.syntax.tree import Task, Tree
-
-SUFFIX = FPCORE
 
 
 @dataclass(frozen=True)
@@ -214,4 +212,4 @@ def calls(expression: Expression, known: dict[str, Core]) -> list[Core]:
     return list(found.values())
 
 
-__all__ = ["SUFFIX", "BadCore", "SourceError", "core_trees", "whole_tree"]
+__all__ = ["BadCore", "SourceError", "core_trees", "whole_tree"]
