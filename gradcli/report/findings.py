@@ -1,10 +1,12 @@
 """What a check found, flat: one finding for each thing that a reader should look at, with code, place and message.
 
-The formats that list findings (concise, github, sarif) share them. What passed, and what a file announces, gives none.
+The formats that list findings (concise, github, gitlab, sarif) share them. What passed, and what a file announces, gives none.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -64,6 +66,18 @@ def of_file(file: FileResult) -> list[Finding]:
 def worst_first(found: list[Finding]) -> list[Finding]:
     """Errors before warnings, else as they were."""
     return sorted(found, key=lambda item: item.level != "error")
+
+
+def fingerprints(found: list[Finding]) -> list[str]:
+    """The same for the same finding when lines move: of file, code and what was judged, numbered where that repeats."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    prints = []
+    for item in found:
+        key = (item.path, item.code, item.about)
+        seen[key] += 1
+        whole = "\0".join([*key, str(seen[key])])
+        prints.append(hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest())
+    return prints
 
 
 def _expectation(file: FileResult) -> Iterator[Finding]:

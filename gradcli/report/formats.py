@@ -50,6 +50,7 @@ FORMATS = {
         Format("jsonl", "gradcli.report.jsonl", machine=True, streams=True),
         Format("junit", "gradcli.report.junit", machine=True),
         Format("github", "gradcli.report.github", machine=True),
+        Format("gitlab", "gradcli.report.gitlab", machine=True),
         Format("sarif", "gradcli.report.sarif", machine=True),
         Format("html", "gradcli.report.html", machine=True, pictures=True),
     )

@@ -5,16 +5,14 @@ Their limits are kept: 25 000 results, 1024 characters of a rule's description, 
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
 from gradcli.check.result import CheckResult
 from gradcli.report.explain import Explanation, explanation
-from gradcli.report.findings import Finding, findings, worst_first
+from gradcli.report.findings import Finding, findings, fingerprints, worst_first
 from gradcli.report.text import printable
 from gradcli.report.view import View
 
@@ -30,7 +28,7 @@ def render(result: CheckResult, view: View) -> str:
 def document(result: CheckResult) -> dict[str, Any]:
     found = worst_first(findings(result))[:MOST]
     codes = sorted({item.code for item in found})
-    prints = _fingerprints(found)
+    prints = fingerprints(found)
     driver = {"name": "gradcli", "version": result.version, "semanticVersion": result.version, "rules": [_rule(code) for code in codes]}
     run = {
         "tool": {"driver": driver},
@@ -86,15 +84,3 @@ def _uri(path: str) -> dict[str, str]:
     if pure.is_absolute():
         return {"uri": "file://" + quote(pure.as_posix(), errors="backslashreplace")}
     return {"uri": quote(printable(pure.as_posix()), errors="backslashreplace"), "uriBaseId": "%SRCROOT%"}
-
-
-def _fingerprints(found: list[Finding]) -> list[str]:
-    """The same for the same finding when lines move: of file, code and what was judged, numbered where that repeats."""
-    seen: Counter[tuple[str, str, str]] = Counter()
-    prints = []
-    for item in found:
-        key = (item.path, item.code, item.about)
-        seen[key] += 1
-        whole = "\0".join([*key, str(seen[key])])
-        prints.append(hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest())
-    return prints

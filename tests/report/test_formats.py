@@ -11,15 +11,15 @@ from junitparser import Error, Failure, JUnitXml
 
 from gradcli.check.result import Sweep
 from gradcli.errors import UsageError
-from gradcli.report import formats, github, html, junit, plot, sarif
+from gradcli.report import formats, github, gitlab, html, junit, plot, sarif
 from gradcli.report.findings import findings
 from gradcli.report.text import harmless
 from gradcli.report.view import View
 
 
-@pytest.mark.parametrize("name", ["concise", "jsonl", "junit", "github", "sarif", "html"])
+@pytest.mark.parametrize("name", ["concise", "jsonl", "junit", "github", "gitlab", "sarif", "html"])
 def test_golden(result, golden, name):
-    suffix = {"junit": "xml", "concise": "txt", "github": "txt"}.get(name, name)
+    suffix = {"junit": "xml", "concise": "txt", "github": "txt", "gitlab": "json"}.get(name, name)
     golden(f"{name}.{suffix}", formats.find(name).render(result(), View(unicode=True)))
 
 
@@ -123,6 +123,18 @@ def test_sarif_fingerprints_stay_when_lines_move(result):
     before, moved = result("wrong"), result("wrong")
     moved.files[0].targets[0].blame.line = 4
     assert prints(before) == prints(moved)
+
+
+def test_gitlab_paths_and_severities(result, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    checked = result("broken", "unchecked", "wrong")
+    checked.files[0].path, checked.files[1].path, checked.files[2].path = str(tmp_path / "a" / "b.grad"), "./c.grad", "/elsewhere/d.grad"
+    entries = json.loads(gitlab.render(checked, View()))
+    assert [(e["location"]["path"], e["check_name"], e["severity"]) for e in entries] == [
+        ("a/b.grad", "G301", "major"), ("/elsewhere/d.grad", "G001", "major"), ("/elsewhere/d.grad", "G001", "major"),
+        ("/elsewhere/d.grad", "G006", "major"), ("c.grad", "G005", "minor"),
+    ]  # fmt: skip
+    assert json.loads(gitlab.render(result("passing"), View())) == []
 
 
 def sweep(fault: float) -> Sweep:

@@ -21,7 +21,7 @@ from sarif.loader import load_sarif_file
 
 from gradcli.check.result import AssertResult, Blame, CheckResult, FileResult, FunctionResult, InputResult, Note, TargetResult
 from gradcli.errors import ProgramError, SourceError, SourceErrors, Span
-from gradcli.report import check_json, concise, github, html, jsonl, junit, sarif, table, xml
+from gradcli.report import check_json, concise, github, gitlab, html, jsonl, junit, sarif, table, xml
 from gradcli.report.findings import findings
 from gradcli.report.remarks import CODES
 from gradcli.report.view import View
@@ -97,7 +97,7 @@ results = st.builds(CheckResult, st.lists(files(), max_size=3), st.just(0), st.j
 many = settings(
     max_examples=max(12, settings().max_examples // 4), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-FORMATS = (check_json, concise, github, html, jsonl, junit, sarif, table)
+FORMATS = (check_json, concise, github, gitlab, html, jsonl, junit, sarif, table)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 COMMAND = re.compile(r"^\s*::|##\[|##vso\[", re.MULTILINE)
 
@@ -177,6 +177,40 @@ def test_sarif_tools_counts_as_we_do(result):
     levels = [item.level for item in findings(result)]
     for level in ("error", "warning"):
         assert counted.get_issue_count_for_severity(level) == levels.count(level)
+
+
+CODE_QUALITY = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["description", "check_name", "fingerprint", "severity", "location"],
+        "properties": {
+            "description": {"type": "string", "minLength": 1},
+            "check_name": {"type": "string", "minLength": 1},
+            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "required": ["path", "lines"],
+                "properties": {
+                    "path": {"type": "string", "minLength": 1, "not": {"pattern": "^\\./"}},
+                    "lines": {"type": "object", "required": ["begin"], "properties": {"begin": {"type": "integer", "minimum": 1}}},
+                },
+            },
+        },
+    },
+}
+"""What GitLab documents of a code quality report (docs.gitlab.com/ci/testing/code_quality), and reads."""
+
+
+@many
+@given(results)
+def test_gitlab_gets_what_it_documents(result):
+    written = gitlab.render(result, View())
+    entries = json.loads(written)
+    jsonschema.Draft202012Validator(CODE_QUALITY).validate(entries)
+    assert len({entry["fingerprint"] for entry in entries}) == len(entries) == len(findings(result))
+    assert not CONTROL.search(written.replace("\n", ""))
 
 
 RUNNER = re.compile(r"^::(\w+)(?: ([^:]*))?::(.*)$", re.DOTALL)
