@@ -257,8 +257,8 @@ def evaluated(run: Run, text: str, option: str) -> Any:
 
 
 def variable(run: Run, name: str, option: str) -> Tensor:
-    """A tensor by the name of its top-level variable."""
-    value = run.scope.get(name)
+    """A tensor by the name of its top-level variable, or by an expression such as `layers[0]`."""
+    value = run.scope.get(name) if name.isidentifier() else evaluated(run, name, option)
     if value is None:
         tensors = [n for n, v in run.scope.items() if isinstance(v, Tensor)]
         hint = did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}"

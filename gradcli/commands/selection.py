@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.check.collect import evaluated
 from gradcli.commands.look import Look
 from gradcli.commands.start import Start
+from gradcli.engine.module import Module
 from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.tensor import Tensor, tensor
 from gradcli.errors import UsageError
@@ -93,7 +94,13 @@ def all_leaves(done: Run, output: Tensor) -> dict[str, Tensor]:
 def held(values: Iterable[Any]) -> Iterator[Tensor]:
     """The tensors among values, and those in lists, tuples and dicts among them."""
     for value in values:
-        inside = value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else (value,)
+        inside: Iterable[Any] = (value,)
+        if isinstance(value, list | tuple):
+            inside = value
+        elif isinstance(value, dict):
+            inside = value.values()
+        elif isinstance(value, Module):
+            inside = value.parameters()
         yield from (item for item in inside if isinstance(item, Tensor))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.parameters import is_parameter
 from gradcli.errors import AutogradError
 
 
@@ -133,7 +134,8 @@ def tensor_text(tensor: Any) -> str:
     tangent = getattr(tensor, "tangent", None)
     if tangent is not None:
         suffixes.append(f"tangent={tangent if tangent.ndim else tangent.value.item()}")
-    return with_suffixes("tensor(" + body, suffixes, Printing.options.linewidth)
+    text = with_suffixes("tensor(" + body, suffixes, Printing.options.linewidth)
+    return f"Parameter containing:\n{text}" if is_parameter(tensor) else text
 
 
 def with_suffixes(text: str, suffixes: list[str], linewidth: int) -> str:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gradcli.engine.module import Module
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import Span
 from gradcli.syntax.source import Source
@@ -95,6 +96,9 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
         for k, item in enumerate(value):
             if isinstance(item, Tensor):
                 yield f"{name}[{k}]", item
+    elif isinstance(value, Module):
+        for place, item in value.places():
+            yield f"{name}{place}", item
     elif isinstance(value, dict):
         for key, item in value.items():
             if isinstance(item, Tensor):

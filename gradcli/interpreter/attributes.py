@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcli.engine.function import Context, Function
 from gradcli.engine.mode import state
+from gradcli.engine.module import Module
 from gradcli.engine.node import Node
 from gradcli.errors import MissingAttributeError, builtin_name
 from gradcli.interpreter.faults import placed
@@ -105,6 +106,8 @@ def missing_attribute(value: Any, name: str) -> BaseException:
 def shown_name(value: Any, table: Table) -> str:
     if isinstance(value, Node):
         return value.name
+    if isinstance(value, Module):
+        return type(value).__name__
     return builtin_name(value) if isinstance(value, BaseException) else table.shown
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.function import Context, Function, FunctionNode
+from gradcli.engine.module import parameter
 from gradcli.engine.node import Node
+from gradcli.engine.parameters import is_parameter
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import builtin_name
 from gradcli.interpreter.values import BoundMethod, Kind, LazyIterator, Size, module
@@ -38,6 +40,7 @@ PLAIN: dict[type, Kind] = {
 
 SIZE = Kind("torch.Size", (Size,), lambda sizes=(): Size(sizes))
 DTYPE = Kind("torch.dtype", (np.dtype,))
+PARAMETER = Kind("torch.nn.parameter.Parameter", (Tensor,), parameter, test=is_parameter)
 
 
 def add_kind(cls: type, kind: Kind) -> Kind:
@@ -49,7 +52,7 @@ def kind_of(value: Any) -> Kind:
     """`type(value)`."""
     found = PLAIN.get(type(value))
     if found is not None:
-        return found
+        return PARAMETER if is_parameter(value) else found
     if isinstance(value, Node):
         return Kind(f"torch.autograd.function.{value.name}" if isinstance(value, FunctionNode) else value.name, (type(value),))
     if isinstance(value, np.dtype):
@@ -78,7 +81,7 @@ def is_instance(value: Any, kinds: Any) -> bool:
         raise TypeError("isinstance() arg 2 must be a type, a tuple of types, or a union")
     if isinstance(value, Node):
         return kinds.shown == value.name or Node in kinds.classes
-    return isinstance(value, kinds.classes)
+    return isinstance(value, kinds.classes) and (kinds.test is None or kinds.test(value))
 
 
 def is_subclass(kind: Any, kinds: Any) -> bool:

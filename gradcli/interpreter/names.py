@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
+from gradcli.engine.module import Module
 from gradcli.errors import MissingNameError, Span
 from gradcli.interpreter.faults import placed
 from gradcli.interpreter.scope import OUTER, Evaluate, Frame, Scope, Store
@@ -164,6 +165,8 @@ def store_global(c: Compiler, name: str) -> Store:
         variables[name] = value = value if replace is None else replace(value)
         if state.tracer is not None:
             state.tracer.bound(value, name)
+            for place, inside in value.places() if isinstance(value, Module) else ():
+                state.tracer.bound(inside, name + place)
 
     if c.recorder.trace:
         return store_traced

@@ -6,9 +6,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.methods import is_tensor
+from gradcli.engine.methods import find, is_tensor
 from gradcli.engine.tensor import Tensor
 from gradcli.ops.catalogue import FUNCTIONS, METHODS, call
+
+IN_PLACE = frozenset(
+    {"relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardswish", "hardsigmoid", "threshold", "rrelu"}
+)
+"""The activations that take `inplace=True`."""
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -27,6 +32,10 @@ def public(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 fits.append(positional(function))
             if len(args) in fits[0]:
                 return function(*args)
+        if name in IN_PLACE and kwargs.pop("inplace", False):
+            write = find(f"{name}_")
+            assert write is not None
+            return write(*args, **kwargs)
         return call(name, function, args, kwargs, is_tensor)
 
     operation.__name__ = operation.__qualname__ = name.rpartition(".")[2]

@@ -24,9 +24,10 @@ class Kind:
     name     what type(x).__name__ gives; `shown` is the full name, as <class 'torch.Tensor'> has it
     classes  the Python classes whose instances it stands for
     make     what a call does; None when it can't be called
+    test     whether an instance of those classes is one of this type; None when all are
     """
 
-    __slots__ = ("classes", "make", "members", "name", "shown")
+    __slots__ = ("classes", "make", "members", "name", "shown", "test")
 
     def __init__(
         self,
@@ -34,7 +35,9 @@ class Kind:
         classes: tuple[type, ...] = (),
         make: Callable[..., Any] | None = None,
         members: dict[str, Any] | None = None,
+        test: Callable[[Any], bool] | None = None,
     ) -> None:
+        self.test = test
         self.shown = shown
         self.name = shown.rpartition(".")[2]
         self.classes = classes

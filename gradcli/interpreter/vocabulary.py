@@ -19,6 +19,7 @@ from gradcli.interpreter.loading import Loader
 from gradcli.interpreter.mathematics import CONSTANTS, math_members
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.namespaces import FFT, FUNCTIONAL, FUNCTIONAL_ONLY, INTERNAL, LINALG, SPECIAL, SPECIAL_SPELLINGS
+from gradcli.interpreter.nn_names import NN_MODULES
 from gradcli.interpreter.numpy_names import numpy_members
 from gradcli.interpreter.operations import OPERATIONS
 from gradcli.interpreter.python_names import builtin_vocabulary
@@ -61,6 +62,8 @@ def torch_modules() -> dict[str, module]:
     modules["torch.nn"] = module("torch.nn", {"functional": modules["torch.nn.functional"]})
     for name, members in autograd_members().items():
         modules[name] = module(name, members)
+    for name, members in NN_MODULES.items():
+        modules.setdefault(name, module(name, {})).members.update(members)
     torch: dict[str, Any] = {name: f for name, f in plain.items() if name not in FUNCTIONAL_ONLY}
     torch |= {**names, **DTYPES, **PREFIXED, **CONSTANTS, "Size": SIZE, "dtype": DTYPE}
     del torch["tau"]

@@ -108,7 +108,9 @@ def class_rule(node: ast.ClassDef) -> Iterator[Complaint]:
         yield (
             node,
             f"class {node.name} is not in the language: only a class F(Function) is",
-            "write a def, or class F(torch.autograd.Function) with static forward(ctx, ...) and backward(ctx, ...)",
+            "build it from layers with nn.Sequential(...), or write a def over them"
+            if any(ast.unparse(base).endswith("Module") for base in node.bases)
+            else "write a def, or class F(torch.autograd.Function) with static forward(ctx, ...) and backward(ctx, ...)",
         )
         return
     for statement in node.body:

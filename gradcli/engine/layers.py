@@ -1,0 +1,365 @@
+"""torch.nn's layers and losses: functions of the catalogue with their settings, some with parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gradcli.engine.methods import find
+from gradcli.engine.mode import state
+from gradcli.engine.module import Module, parameter
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import ArgumentError
+from gradcli.ops.catalogue import FUNCTIONS
+
+Settings = dict[str, Any]
+
+
+class Layer(Module):
+    """A module with settings: `defaults` gives their names in order (`...` where there is no default), `shown` how they are told."""
+
+    function = ""
+    defaults: ClassVar[Settings] = {}
+    shown = ""
+
+    def __init__(self, *given: Any, dtype: Any = None, device: Any = None, **named: Any) -> None:
+        super().__init__()
+        names = list(self.defaults)
+        if len(given) > len(names) or any(name not in self.defaults for name in named):
+            raise ArgumentError(f"{type(self).__name__}() takes {', '.join(names) or 'no arguments'}")
+        self.settings = {**self.defaults, **dict(zip(names, given, strict=False)), **named}
+        for name, value in self.settings.items():
+            if value is ...:
+                raise ArgumentError(f"{type(self).__name__}.__init__() missing 1 required positional argument: '{name}'")
+        self.build(**self.settings)
+        if dtype is not None:
+            self.to(dtype)
+
+    def build(self, *args: Any, **settings: Any) -> None:
+        """Make the parameters."""
+
+    def forward(self, *inputs: Any) -> Any:
+        settings = dict(self.settings)
+        if settings.pop("inplace", False):
+            write = find(f"{self.function}_")
+            assert write is not None
+            return write(*inputs, **settings)
+        if "training" in settings:
+            settings["training"] = self.training
+        return FUNCTIONS[self.function](*inputs, **settings)
+
+    def with_parameters(self, *inputs: Any, **settings: Any) -> Any:
+        """The function of a layer that has a weight and a bias."""
+        return FUNCTIONS[self.function](*inputs, self.held["weight"], self.held["bias"], **settings)
+
+    def described(self) -> str:
+        told = self.shown.format(**self.settings)
+        in_place = "inplace=True" if self.settings.get("inplace") and "inplace" not in self.shown else ""
+        return ", ".join(part for part in (told, in_place) if part)
+
+
+def drawn(shape: tuple[int, ...], bound: float) -> Tensor:
+    """A parameter drawn uniformly between -bound and bound, as PyTorch's layers begin."""
+    state.charge(math.prod(shape))
+    return parameter(Tensor(np.asarray(state.rng.uniform(-bound, bound, shape))))
+
+
+def filled(shape: tuple[int, ...], value: float) -> Tensor:
+    state.charge(math.prod(shape))
+    return parameter(Tensor(np.full(shape, value)))
+
+
+def weigh(layer: Module, shape: tuple[int, ...], fan_in: int, outputs: int, bias: bool) -> None:
+    """Draw a weight and, unless switched off, a bias, for outputs to each of which `fan_in` inputs come."""
+    bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
+    layer.held["weight"] = drawn(shape, bound)
+    layer.held["bias"] = drawn((outputs,), bound) if bias else None
+
+
+def scale(layer: Module, shape: tuple[int, ...], affine: bool, bias: bool) -> None:
+    """A weight of ones and a bias of zeros, unless switched off."""
+    layer.held["weight"] = filled(shape, 1.0) if affine else None
+    layer.held["bias"] = filled(shape, 0.0) if affine and bias else None
+
+
+class Linear(Layer):
+    """x @ weight.T + bias: (..., in_features) -> (..., out_features)."""
+
+    function = "linear"
+    defaults: ClassVar = {"in_features": ..., "out_features": ..., "bias": True}
+    shown = "in_features={in_features}, out_features={out_features}, bias={bias}"
+
+    def build(self, in_features: int, out_features: int, bias: bool) -> None:
+        weigh(self, (out_features, in_features), in_features, out_features, bias)
+
+    def forward(self, x: Any) -> Any:
+        return self.with_parameters(x)
+
+
+class Bilinear(Layer):
+    """x1 @ weight[k] @ x2 + bias[k] for each output k."""
+
+    function = "bilinear"
+    defaults: ClassVar = {"in1_features": ..., "in2_features": ..., "out_features": ..., "bias": True}
+    shown = "in1_features={in1_features}, in2_features={in2_features}, out_features={out_features}, bias={bias}"
+
+    def build(self, in1_features: int, in2_features: int, out_features: int, bias: bool) -> None:
+        weigh(self, (out_features, in1_features, in2_features), in1_features, out_features, bias)
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        return self.with_parameters(x1, x2)
+
+
+class Convolution(Layer):
+    """Cross-correlation with learnt kernels over `axes` axes."""
+
+    axes = 1
+    defaults: ClassVar = {
+        "in_channels": ..., "out_channels": ..., "kernel_size": ..., "stride": 1, "padding": 0, "dilation": 1, "groups": 1, "bias": True,
+    }  # fmt: skip
+
+    def build(self, in_channels: int, out_channels: int, kernel_size: Any, groups: int, bias: bool, **places: Any) -> None:
+        shape = (out_channels, in_channels // groups, *self.spread(kernel_size))
+        weigh(self, shape, math.prod(shape[1:]), out_channels, bias)
+
+    def spread(self, value: Any) -> Any:
+        return tuple(value) if isinstance(value, (tuple, list)) else value if isinstance(value, str) else (value,) * self.axes
+
+    def forward(self, x: Any) -> Any:
+        return self.with_parameters(x, **{name: self.settings[name] for name in ("stride", "padding", "dilation", "groups")})
+
+    def described(self) -> str:
+        told = {name: self.spread(self.settings[name]) for name in ("kernel_size", "stride", "padding", "dilation")}
+        usual = {"padding": self.spread(0), "dilation": self.spread(1)}
+        parts = [f"{name}={value!r}" for name, value in told.items() if value != usual.get(name)]
+        parts += [f"{name}={self.settings[name]}" for name, value in (("groups", 1), ("bias", True)) if self.settings[name] != value]
+        return ", ".join([str(self.settings["in_channels"]), str(self.settings["out_channels"]), *parts])
+
+
+class Conv1d(Convolution):
+    """Over one axis."""
+
+    function = "conv1d"
+
+
+class Conv2d(Convolution):
+    """Over the two axes of an image."""
+
+    function, axes = "conv2d", 2
+
+
+class Conv3d(Convolution):
+    """Over three axes."""
+
+    function, axes = "conv3d", 3
+
+
+class Embedding(Layer):
+    """Rows of a table by their numbers."""
+
+    defaults: ClassVar = {"num_embeddings": ..., "embedding_dim": ..., "padding_idx": None}
+
+    def build(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None) -> None:
+        state.charge(num_embeddings * embedding_dim)
+        table = state.rng.standard_normal((num_embeddings, embedding_dim))
+        if padding_idx is not None:
+            table[padding_idx] = 0
+        self.held["weight"] = parameter(Tensor(table))
+
+    def forward(self, x: Any) -> Any:
+        return FUNCTIONS["embedding"](x, self.held["weight"], self.settings["padding_idx"])
+
+    def described(self) -> str:
+        rows, columns, padding = self.settings.values()
+        return f"{rows}, {columns}" + ("" if padding is None else f", padding_idx={padding}")
+
+
+class LayerNorm(Layer):
+    """Normalised over the last axes, then scaled and shifted."""
+
+    defaults: ClassVar = {"normalized_shape": ..., "eps": 1e-5, "elementwise_affine": True, "bias": True}
+    shown = "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}, bias={bias}"
+
+    def build(self, normalized_shape: Any, elementwise_affine: bool, bias: bool, eps: float) -> None:
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.settings["normalized_shape"] = shape
+        scale(self, shape, elementwise_affine, bias)
+
+    def forward(self, x: Any) -> Any:
+        return FUNCTIONS["layer_norm"](x, self.settings["normalized_shape"], self.held["weight"], self.held["bias"], self.settings["eps"])
+
+
+class GroupNorm(Layer):
+    """Normalised over groups of channels, then scaled and shifted."""
+
+    defaults: ClassVar = {"num_groups": ..., "num_channels": ..., "eps": 1e-5, "affine": True, "bias": True}
+    shown = "{num_groups}, {num_channels}, eps={eps}, affine={affine}, bias={bias}"
+
+    def build(self, num_groups: int, num_channels: int, eps: float, affine: bool, bias: bool) -> None:
+        scale(self, (num_channels,), affine, bias)
+
+    def forward(self, x: Any) -> Any:
+        return FUNCTIONS["group_norm"](x, self.settings["num_groups"], self.held["weight"], self.held["bias"], self.settings["eps"])
+
+
+class BatchNorm1d(Layer):
+    """Normalised for each channel over the batch while training, by the running statistics else."""
+
+    defaults: ClassVar = {"num_features": ..., "eps": 1e-5, "momentum": 0.1, "affine": True, "track_running_stats": True, "bias": True}
+    shown = "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, bias={bias}, track_running_stats={track_running_stats}"
+
+    def build(self, num_features: int, affine: bool, bias: bool, track_running_stats: bool, eps: float, momentum: float) -> None:
+        state.charge(2 * num_features)
+        scale(self, (num_features,), affine, bias)
+        running = (np.zeros(num_features), np.ones(num_features), np.array(0))
+        for name, value in zip(("running_mean", "running_var", "num_batches_tracked"), running, strict=True):
+            self.buffered[name] = Tensor(value) if track_running_stats else None
+
+    def forward(self, x: Any) -> Any:
+        mean, variance, counted = self.buffered.values()
+        if self.training and counted is not None:
+            counted.array[...] += 1
+        settings, by_batch = self.settings, self.training or mean is None
+        return FUNCTIONS["batch_norm"](
+            x, mean, variance, self.held["weight"], self.held["bias"], by_batch, settings["momentum"], settings["eps"]
+        )
+
+
+class BatchNorm2d(BatchNorm1d):
+    """The same over the axes of an image too."""
+
+
+class PReLU(Layer):
+    """max(x, 0) + weight * min(x, 0), with a learnt weight."""
+
+    defaults: ClassVar = {"num_parameters": 1, "init": 0.25}
+    shown = "num_parameters={num_parameters}"
+
+    def build(self, num_parameters: int, init: float) -> None:
+        self.held["weight"] = filled((num_parameters,), init)
+
+    def forward(self, x: Any) -> Any:
+        return FUNCTIONS["prelu"](x, self.held["weight"])
+
+
+class Identity(Module):
+    """What it is given."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, x: Any) -> Any:
+        return x
+
+
+class ModuleList(Module):
+    """Modules in a row, each to be called by itself."""
+
+    def __init__(self, modules: Any = ()) -> None:
+        super().__init__()
+        for module in modules:
+            self.append(module)
+
+    def append(self, module: Any) -> ModuleList:
+        if not isinstance(module, Module):
+            raise ArgumentError(f"{type(module).__name__} is not a Module subclass")
+        self.held[str(len(self.held))] = module
+        return self
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(list(self.held.values()))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = list(self.held.values())[index]
+        if not isinstance(found, list):
+            return found
+        made = type(self)()
+        made.held = dict(list(self.held.items())[index])
+        return made
+
+
+class Sequential(ModuleList):
+    """Modules called one after the other, each with what the one before gave."""
+
+    def __init__(self, *modules: Any) -> None:
+        named = modules[0] if len(modules) == 1 and isinstance(modules[0], dict) else {}
+        super().__init__(() if named else modules)
+        self.held.update(named)
+
+    def forward(self, x: Any) -> Any:
+        for module in self:
+            x = module(x)
+        return x
+
+
+def layer(name: str, function: str, shown: str = "", **defaults: Any) -> type[Layer]:
+    """A layer without parameters."""
+    return type(name, (Layer,), {"function": function, "defaults": defaults, "shown": shown})
+
+
+class Pool(Layer):
+    """A pooling layer: its steps are as long as its windows unless told otherwise."""
+
+    def build(self, *args: Any, **settings: Any) -> None:
+        if settings["stride"] is None:
+            self.settings["stride"] = settings["kernel_size"]
+
+
+def pool(name: str, function: str, *shown: str, **defaults: Any) -> type[Pool]:
+    settings = {"kernel_size": ..., "stride": None, "padding": 0, **defaults}
+    return type(name, (Pool,), {"function": function, "defaults": settings, "shown": ", ".join(f"{s}={{{s}}}" for s in shown)})
+
+
+MAX, AVERAGE = ("kernel_size", "stride", "padding", "dilation", "ceil_mode"), ("kernel_size", "stride", "padding")
+
+LAYERS: dict[str, Callable[..., Any]] = {
+    cls.__name__: cls
+    for cls in (
+        layer("ReLU", "relu", inplace=False), layer("ReLU6", "relu6", inplace=False), layer("Sigmoid", "sigmoid"), layer("Tanh", "tanh"),
+        layer("LeakyReLU", "leaky_relu", "negative_slope={negative_slope}", negative_slope=0.01, inplace=False),
+        layer("ELU", "elu", "alpha={alpha}", alpha=1.0, inplace=False), layer("CELU", "celu", "alpha={alpha}", alpha=1.0, inplace=False),
+        layer("SELU", "selu", inplace=False), layer("GELU", "gelu", "approximate={approximate!r}", approximate="none"),
+        layer("SiLU", "silu"), layer("Mish", "mish"), layer("Softsign", "softsign"), layer("Tanhshrink", "tanhshrink"),
+        layer("Softplus", "softplus", "beta={beta}, threshold={threshold}", beta=1.0, threshold=20.0), layer("LogSigmoid", "logsigmoid"),
+        layer("Hardsigmoid", "hardsigmoid"), layer("Hardswish", "hardswish"), layer("Hardshrink", "hardshrink", "{lambd}", lambd=0.5),
+        layer("Hardtanh", "hardtanh", "min_val={min_val}, max_val={max_val}", min_val=-1.0, max_val=1.0),
+        layer("Softshrink", "softshrink", "{lambd}", lambd=0.5), layer("GLU", "glu", "dim={dim}", dim=-1),
+        layer("Threshold", "threshold", "threshold={threshold}, value={value}", threshold=..., value=...),
+        layer("Softmax", "softmax", "dim={dim}", dim=None), layer("LogSoftmax", "log_softmax", "dim={dim}", dim=None),
+        layer("Softmin", "softmin", "dim={dim}", dim=None),
+        layer("Dropout", "dropout", "p={p}, inplace={inplace}", p=0.5, inplace=False, training=True),
+        layer("Flatten", "flatten", "start_dim={start_dim}, end_dim={end_dim}", start_dim=1, end_dim=-1),
+        layer("Unflatten", "unflatten", "dim={dim}, unflattened_size={sizes}", dim=..., sizes=...),
+        layer("AdaptiveAvgPool1d", "adaptive_avg_pool1d", "output_size={output_size}", output_size=...),
+        layer("AdaptiveAvgPool2d", "adaptive_avg_pool2d", "output_size={output_size}", output_size=...),
+        pool("MaxPool1d", "max_pool1d", *MAX, dilation=1, ceil_mode=False), pool("AvgPool1d", "avg_pool1d", *AVERAGE),
+        pool("MaxPool2d", "max_pool2d", *MAX, dilation=1, ceil_mode=False), pool("AvgPool2d", "avg_pool2d", *AVERAGE),
+        layer("CosineSimilarity", "cosine_similarity", dim=1, eps=1e-8), layer("PixelShuffle", "pixel_shuffle", upscale_factor=...),
+        layer("MSELoss", "mse_loss", reduction="mean"), layer("L1Loss", "l1_loss", reduction="mean"),
+        layer("SmoothL1Loss", "smooth_l1_loss", reduction="mean", beta=1.0),
+        layer("HuberLoss", "huber_loss", reduction="mean", delta=1.0),
+        layer("BCELoss", "binary_cross_entropy", weight=None, reduction="mean"),
+        layer("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", weight=None, reduction="mean", pos_weight=None),
+        layer("CrossEntropyLoss", "cross_entropy", weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0),
+        layer("NLLLoss", "nll_loss", weight=None, ignore_index=-100, reduction="mean"),
+        layer("KLDivLoss", "kl_div", reduction="mean", log_target=False), layer("SoftMarginLoss", "soft_margin_loss", reduction="mean"),
+        layer("MarginRankingLoss", "margin_ranking_loss", margin=0.0, reduction="mean"),
+        layer("HingeEmbeddingLoss", "hinge_embedding_loss", margin=1.0, reduction="mean"),
+        layer("CosineEmbeddingLoss", "cosine_embedding_loss", margin=0.0, reduction="mean"),
+        layer("TripletMarginLoss", "triplet_margin_loss", margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean"),
+        layer("PoissonNLLLoss", "poisson_nll_loss", log_input=True, full=False, eps=1e-8, reduction="mean"),
+        layer("GaussianNLLLoss", "gaussian_nll_loss", full=False, eps=1e-6, reduction="mean"),
+        layer("MultiMarginLoss", "multi_margin_loss", p=1, margin=1.0, weight=None, reduction="mean"),
+        layer("MultiLabelMarginLoss", "multilabel_margin_loss", reduction="mean"),
+        layer("MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", weight=None, reduction="mean"),
+        Linear, Bilinear, Conv1d, Conv2d, Conv3d, Embedding, LayerNorm, GroupNorm, BatchNorm1d, BatchNorm2d, PReLU, Identity,
+        ModuleList, Sequential,
+    )
+}  # fmt: skip
+"""torch.nn by name."""

@@ -1,0 +1,89 @@
+"""torch.nn as programs name it: layers, losses, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradcli.engine.initial import INITIAL, UTILS, functional_call
+from gradcli.engine.layers import LAYERS
+from gradcli.engine.module import Module
+from gradcli.interpreter.attributes import MISSING, Table
+from gradcli.interpreter.dtypes import DTYPES
+from gradcli.interpreter.kinds import PARAMETER, add_kind
+from gradcli.interpreter.values import Kind, LazyIterator
+
+FILES = {
+    "Loss": "loss", "Conv": "conv", "BatchNorm": "batchnorm", "Norm": "normalization", "inear": "linear", "Identity": "linear",
+    "Dropout": "dropout", "Pool": "pooling", "Embedding": "sparse", "latten": "flatten", "Sequential": "container",
+    "ModuleList": "container", "Cosine": "distance", "PixelShuffle": "pixelshuffle",
+}  # fmt: skip
+"""What a layer's name has in it -> the file of torch.nn.modules that has the layer; the others are activations."""
+
+
+def layer_kind(name: str, cls: Any) -> Kind:
+    file = next((file for part, file in FILES.items() if part in name), "activation")
+    return add_kind(cls, Kind(f"torch.nn.modules.{file}.{name}", (cls,), cls))
+
+
+NN: dict[str, Any] = {
+    **{name: layer_kind(name, cls) for name, cls in LAYERS.items()},
+    "Module": Kind("torch.nn.modules.module.Module", (Module,), Module),
+    "Parameter": PARAMETER,
+}
+
+NN_MODULES: dict[str, dict[str, Any]] = {
+    "torch.nn": NN,
+    "torch.nn.init": dict(INITIAL),
+    "torch.nn.utils": dict(UTILS),
+    "torch.nn.parameter": {"Parameter": PARAMETER},
+    "torch.func": {"functional_call": functional_call},
+}
+
+
+def module_member(module: Module, name: str) -> Any:
+    return module.names().get(name, MISSING)
+
+
+def walk(through: Callable[..., Iterator[Any]], *, paths: bool) -> Callable[..., LazyIterator]:
+    """A method that goes through what a module holds, with the paths or without."""
+
+    def method(module: Module, *args: Any, **options: Any) -> LazyIterator:
+        found = through(module, *args, **options)
+        return LazyIterator("generator", found if paths else (value for _, value in found), 0)
+
+    return method
+
+
+MODULE_TABLE = Table(
+    "Module",
+    {"training": lambda m: m.training},
+    {
+        "forward": lambda m, *args, **kwargs: m.forward(*args, **kwargs),
+        "parameters": walk(Module.named_parameters, paths=False),
+        "named_parameters": walk(Module.named_parameters, paths=True),
+        "buffers": walk(Module.named_buffers, paths=False),
+        "named_buffers": walk(Module.named_buffers, paths=True),
+        "children": walk(Module.named_children, paths=False),
+        "named_children": walk(Module.named_children, paths=True),
+        "modules": walk(Module.named_modules, paths=False),
+        "named_modules": walk(Module.named_modules, paths=True),
+        "zero_grad": Module.zero_grad,
+        "train": Module.train,
+        "eval": lambda m: m.train(False),
+        "requires_grad_": Module.requires_grad_,
+        "apply": Module.apply,
+        "to": Module.to,
+        "float": lambda m: m.to(DTYPES["float32"]),
+        "double": lambda m: m.to(DTYPES["float64"]),
+        "state_dict": Module.state_dict,
+        "load_state_dict": Module.load_state_dict,
+        "register_forward_hook": Module.register_forward_hook,
+        "register_forward_pre_hook": Module.register_forward_pre_hook,
+        "register_full_backward_hook": Module.register_full_backward_hook,
+        "append": lambda m, module: m.append(module),
+    },
+    other=module_member,
+    set_other=Module.assign,
+    names=lambda m: list(m.names()),
+)
