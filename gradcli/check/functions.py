@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
@@ -28,6 +28,7 @@ from gradcli.references.difference import as_float, scales
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.path import reachable
 from gradcli.references.scalar import DIGITS, lift, lowered
+from gradcli.references.symbolic import Exact
 
 CALLS = 8
 """Calls of one Function that are checked; the first ones."""
@@ -89,6 +90,8 @@ class Alone:
         self.inputs: list[Input] = []
         self.places: list[list[int]] = []
         """For each input at which arguments it was given."""
+        self.replays: dict[tuple[int, int], Exact | NoAnswer] = {}
+        """What a witness knows of the outputs: the same whatever comes from above."""
 
     def faults(self) -> list[Fault]:
         """The wrong ones among the gradients that its backward returns."""
@@ -98,6 +101,7 @@ class Alone:
             return [Fault(self.call, 0, "inplace", "backward changes grad_output in place: what else gets this gradient is wrong then")]
         self.gather(given)
         witness = Witness(self.inputs, self.budget)
+        witness.exact = self.replays
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
         expected = [truth(o, item) for o, item in zip(opinions, self.inputs, strict=True)]
         triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
@@ -177,10 +181,10 @@ class Alone:
 
     def along(self, position: int, weights: np.ndarray) -> np.ndarray | None:
         """The right gradient of one input for another upstream gradient of the only output."""
-        item = self.inputs[position]
-        record = self.terms[0].record
-        moved = Input(item.name, None, item.shape, item.dtype, item.tensor, item.autograd, [Term(record, weights)], fixed=item.fixed)
-        return expectation(Witness([moved], self.budget).opinion(0))
+        term = Term(self.terms[0].record, weights)
+        witness = Witness([replace(i, terms=[term]) for i in self.inputs], self.budget)
+        witness.exact = self.replays
+        return expectation(witness.opinion(position))
 
 
 def lone_input(name: str, record: Record, parts: Sequence[Any], terms: list[Term]) -> Input:

@@ -351,10 +351,15 @@ class Judge:
 
     def second_opinions(self) -> None:
         """Say where the differences contradict a gradient that SymPy confirms."""
-        passed = (self.verdicts == "pass") & np.isfinite(self.symbolic) & np.isfinite(self.bar)
-        contrary = passed & (np.abs(self.slope - self.symbolic) > 100 * self.bar + 1e-6 * np.abs(self.symbolic))
-        if contrary.any():
-            self.notes.append(("unreliable-fd", "the finite difference contradicts autograd and the symbolic derivative, which agree"))
+        text = "the finite difference contradicts autograd and the symbolic derivative, which agree"
+        passed = (self.verdicts == "pass") & np.isfinite(self.symbolic)
+        spoken = passed & np.isfinite(self.bar)
+        if (spoken & (np.abs(self.slope - self.symbolic) > 100 * self.bar + 1e-6 * np.abs(self.symbolic))).any():
+            self.notes.append(("unreliable-fd", text))
+        elif self.opinion.slopes is not None and passed.all():
+            projection = Projection(self.symbolic, scales(np.asarray(self.point, dtype=float)), self.opinion.slopes)
+            if not projection.agrees():
+                self.notes.append(("unreliable-fd", text + " (along a random direction)"))
 
     def set(self, where: Any, verdict: str) -> None:
         self.verdicts[where] = verdict

@@ -25,7 +25,9 @@ from gradcli.references.symbolic import Exact
 Along = Callable[[Path, np.ndarray, np.ndarray], tuple[float, float]]
 
 DIFFERENCE_WORK = 40_000_000
-"""Elements that one pass of finite differences over an input may compute."""
+SECOND_WORK = 4_000_000
+"""Elements that one pass of finite differences over an input may compute; where they are but a second opinion on what SymPy
+says of every element, more are judged along random directions."""
 
 
 @dataclass
@@ -77,7 +79,7 @@ class Witness:
 
     def replay(self, term: Term, digits: int = DIGITS) -> Exact:
         """The term's output at so many digits. Raises NoAnswer."""
-        key = id(term), digits
+        key = id(term.record), digits
         if key not in self.exact:
             assert term.record is not None
             try:
@@ -201,13 +203,14 @@ class Witness:
         except NoAnswer as silent:
             why_symbolic = str(silent)
         tangents = project = None
+        weighted = all(term.weights is not None for term in item.terms)
         if found is None and self.method != "fd":
             tangents, why_symbolic = self.followed(position, why_symbolic)
         if self.method == "symbolic":
             why_difference = "not asked for (--method symbolic)"
-        elif self.work(position) <= DIFFERENCE_WORK:
+        elif self.work(position) <= (SECOND_WORK if weighted and (found or tangents) else DIFFERENCE_WORK):
             slopes = self.difference(position)
-        elif all(term.weights is not None for term in item.terms):
+        elif weighted:
             project = partial(self.project, position)
         else:
             why_difference = "the Jacobian has too many elements"

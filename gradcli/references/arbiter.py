@@ -19,9 +19,8 @@ DIGITS = 60
 STEP = 20
 """The step is 10**-STEP of the element: the truncation error is of its square, the rounding error 10**(STEP - DIGITS)."""
 MOST = 24
-"""Elements that are asked about at once: each costs two evaluations at high precision."""
-
-
+WORK = 60_000
+"""Elements that are asked about at once, and scalar operations that they may cost: each takes two evaluations at high precision."""
 LARGEST = 100_000
 """Scalar operations of a program that is still evaluated at high precision, element by element."""
 
@@ -32,11 +31,13 @@ def arbitrate(path: Path, weights: np.ndarray | None, elements: np.ndarray) -> n
     With weights the elements count the input's; without, the Jacobian's (output elements first).
     """
     answers = np.full(len(elements), np.nan)
-    if path.scalars > LARGEST:
+    scalars = path.scalars
+    if scalars > LARGEST:
         return answers
+    most = min(MOST, max(2, WORK // max(scalars, 1)))
     width = parts(path.inputs[0][0].value).size
     with mpmath.workdps(DIGITS):
-        for k, element in enumerate(elements[:MOST].tolist()):
+        for k, element in enumerate(elements[:most].tolist()):
             row, column = (0, element) if weights is not None else divmod(element, width)
             try:
                 plus, minus, step = (*(evaluate(path, column, sign) for sign in (1, -1)), width_of(path, column))

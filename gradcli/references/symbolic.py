@@ -10,15 +10,13 @@ import mpmath
 import numpy as np
 
 from gradcli.engine.trace import Record
+from gradcli.references import BUDGET
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.pair import Pair, constant, holds_complex, lifted, parts, scalars
 from gradcli.references.path import Path
 from gradcli.references.scalar import DIGITS, BudgetExceeded, Scalar, Tape, number, to_float
-
-BUDGET = 200_000
-"""Scalar operations that the tape may hold unless told otherwise."""
 
 
 class Exact:
@@ -36,8 +34,8 @@ class Exact:
         self.tape = Tape(budget)
         self.suspects: list[tuple[Record, Any]] = []
         self.live: set[int] = set()
-        self.found: dict[int | None, list[tuple[np.ndarray, np.ndarray]]] = {}
-        self.beyond: dict[int | None, list[list[np.ndarray]]] = {}
+        self.found: dict[bytes | None, list[tuple[np.ndarray, np.ndarray]]] = {}
+        self.beyond: dict[bytes | None, list[list[np.ndarray]]] = {}
         if path.scalars > budget:
             raise NoAnswer(f"more than {budget} scalar operations")
         with mpmath.workdps(digits):
@@ -79,7 +77,7 @@ class Exact:
 
     def derivative(self, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
         """(value, gross size of the terms) for each input: weighted, or a Jacobian of output shape + input shape."""
-        key = None if weights is None else id(weights)
+        key = None if weights is None else np.asarray(weights).tobytes()
         if key not in self.found:
             self.found[key] = self._derivative(weights)
         return self.found[key]
@@ -117,7 +115,7 @@ class Exact:
         self.derivative(weights)
         if not self.kinked:
             return []
-        key = None if weights is None else id(weights)
+        key = None if weights is None else np.asarray(weights).tobytes()
         if key not in self.beyond:
             sides = [Exact(self.path, self.budget, self.digits, side) for side in (1, -1)]
             self.beyond[key] = [[value for value, _ in side.derivative(weights)] for side in sides]

@@ -30,6 +30,7 @@ loss = torch.tanh(x @ Half.apply(W)).sum()
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opinions, "DIFFERENCE_WORK", 100)
+    monkeypatch.setattr(opinions, "SECOND_WORK", 100)
 
 
 def check(change: str):
