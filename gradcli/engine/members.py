@@ -26,6 +26,7 @@ from gradcli.engine.restride import RESTRIDING
 from gradcli.engine.sharing import detach, detach_in_place, get_data, get_volatile, numpy, set_data, set_volatile
 from gradcli.engine.tensor import Tensor, require_grad
 from gradcli.errors import ArgumentError, AutogradError, DtypeError, ShapeError
+from gradcli.ops.devices import CPU
 from gradcli.ops.structure import Copy, Fill, Zero
 
 GRAD_WARNING = (
@@ -212,7 +213,7 @@ PROPERTIES: dict[str, Callable[[Tensor], Any]] = {
     "ndim": lambda t: t.ndim,
     "itemsize": lambda t: t.dtype.itemsize,
     "nbytes": lambda t: t.size_ * t.dtype.itemsize,
-    "device": lambda t: "cpu",
+    "device": lambda t: CPU,
     "is_cpu": lambda t: True,
     "is_cuda": lambda t: False,
     "is_sparse": lambda t: False,
@@ -262,7 +263,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "data_ptr": lambda t: t.array.__array_interface__["data"][0],
     "type": type_,
     "cpu": lambda t: t,
-    "cuda": lambda t: t,
+    "cuda": lambda t, device="cuda", **options: t.to(device),
     "share_memory_": lambda t: t,
     **RANDOM,
     **RESTRIDING,

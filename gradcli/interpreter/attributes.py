@@ -18,12 +18,16 @@ from gradcli.engine.function import Context, Function
 from gradcli.engine.mode import state
 from gradcli.engine.module import Module
 from gradcli.engine.node import Node
-from gradcli.errors import MissingAttributeError, builtin_name
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import MissingAttributeError, UnsupportedError, builtin_name
 from gradcli.interpreter.faults import placed
 from gradcli.interpreter.values import BoundMethod, Kind, LazyIterator, Size, module
+from gradcli.ops.missing import why_missing
 from gradcli.syntax.spelling import did_you_mean
 
 MISSING = object()
+
+TO_LIST = "`gradcli ops --missing` lists the operations that are not there"
 
 Getter = Callable[[Any], Any]
 
@@ -94,6 +98,10 @@ def static_attribute(value: Any, name: str) -> Any:
 
 def missing_attribute(value: Any, name: str) -> BaseException:
     table = table_of(value)
+    home = value.name if isinstance(value, module) else "torch.Tensor" if isinstance(value, Tensor) else ""
+    reason = why_missing(home, name)
+    if reason is not None:
+        return UnsupportedError(f"PyTorch has {home}.{name}, gradcli has not: {reason}", state.span, hint=TO_LIST)
     if isinstance(value, module):
         text = f"module '{value.name}' has no attribute '{name}'"
     elif isinstance(value, Kind):

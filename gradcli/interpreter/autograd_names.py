@@ -24,6 +24,7 @@ from gradcli.interpreter.from_data import legacy_tensor
 from gradcli.interpreter.kinds import add_kind, tensor_kind
 from gradcli.interpreter.leaves import FLOAT
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
+from gradcli.interpreter.torch_names import TORCH_NAMES
 from gradcli.interpreter.values import Kind
 
 Members = dict[str, Any]
@@ -102,7 +103,7 @@ QUESTIONS: Members = {
 
 def tensor_names() -> Members:
     """What the engine adds to `torch` itself."""
-    return {**CREATION, **MODES, **QUESTIONS, "Tensor": TENSOR_KIND, "DoubleTensor": TENSOR_KIND, "compile": compiled}
+    return {**CREATION, **MODES, **QUESTIONS, **TORCH_NAMES, "Tensor": TENSOR_KIND, "compile": compiled}
 
 
 def autograd_members() -> dict[str, Members]:

@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor, require_grad
 from gradcli.errors import ArgumentError, ShapeError
+from gradcli.ops.devices import here
 
 FLOAT = np.dtype(np.float64)
 INTEGER = np.dtype(np.int64)
@@ -50,3 +51,4 @@ def plain(options: dict[str, Any], name: str) -> None:
     for key in options:
         if key not in IGNORED:
             raise ArgumentError(f"{name}() got an unexpected keyword argument '{key}'")
+    here(options.get("device"))

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
 from gradcli.engine.module import Module
-from gradcli.errors import MissingNameError, Span
+from gradcli.errors import MissingNameError, Span, UnsupportedError
+from gradcli.interpreter.attributes import TO_LIST
 from gradcli.interpreter.faults import placed
 from gradcli.interpreter.scope import OUTER, Evaluate, Frame, Scope, Store
 from gradcli.interpreter.values import UNBOUND
+from gradcli.ops.missing import MISSING, why_missing
 from gradcli.syntax.binding import binds
 from gradcli.syntax.spelling import did_you_mean
 
@@ -21,6 +23,10 @@ IMPORT_LINES = {
     "torch": "import torch", "t": "import torch as t", "F": "import torch.nn.functional as F", "np": "import numpy as np",
     "math": "import math", "nn": "import torch.nn as nn", "numpy": "import numpy",
 }  # fmt: skip
+
+
+HOMES = ("torch.nn.functional", "torch.nn", "torch.linalg", "torch")
+"""Where a bare name that nothing is bound to may come from."""
 
 
 def stable_imports(module: ast.Module) -> dict[str, int]:
@@ -121,6 +127,9 @@ def load_global(c: Compiler, name: str, span: Span, scope: Scope) -> Evaluate:
 
 
 def unknown_name(c: Compiler, name: str, span: Span, scope: Scope) -> BaseException:
+    reason = next((why for home in HOMES if (why := why_missing(home, name)) is not None), None)
+    if reason is not None and (name in MISSING or f"nn.functional.{name}" in MISSING or name[0].isupper()):
+        return UnsupportedError(f"PyTorch has {name}, gradcli has not: {reason}", span, hint=TO_LIST)
     if name in IMPORT_LINES:
         hint: str | None = f"write `{IMPORT_LINES[name]}` first"
     else:

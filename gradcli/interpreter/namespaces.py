@@ -15,7 +15,7 @@ FUNCTIONAL = frozenset(
         "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "lp_pool1d", "lp_pool2d", "pad",
         "interpolate", "upsample", "grid_sample", "affine_grid", "pixel_shuffle", "pixel_unshuffle", "unfold", "fold",
         "scaled_dot_product_attention", "gumbel_softmax", "pdist", "relu_", "channel_shuffle", "dropout1d", "dropout2d", "dropout3d",
-        "embedding_bag",
+        "embedding_bag", "triplet_margin_with_distance_loss",
     }
 )  # fmt: skip
 
@@ -65,10 +65,23 @@ INPLACE = frozenset(
         "mvlgamma", "nan_to_num", "ne", "neg", "negative", "not_equal", "polygamma", "pow", "put", "rad2deg", "reciprocal", "relu",
         "remainder", "renorm", "round", "rsqrt", "scatter", "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc",
         "sinh", "sqrt", "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc", "xlogy", "index_add",
-        "index_copy", "index_put", "diagonal_scatter", "copy", "fill", "zero", "leaky_relu", "celu", "elu", "selu", "hardtanh", "threshold",
+        "index_copy", "index_put", "copy", "fill", "zero", "arccosh", "arcsinh", "arctanh",
+        "arctan2", "greater_equal", "less_equal", "igamma", "igammac", "index_reduce",
     }
 )  # fmt: skip
 """The methods that have an in-place form `name_`."""
+
+TORCH_IN_PLACE = frozenset(
+    {
+        "abs", "acos", "acosh", "addmv", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh",
+        "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "cos", "cosh", "deg2rad", "erf", "erfc", "exp", "exp2",
+        "expm1", "fill", "fix", "floor", "frac", "i0", "index_put", "ldexp", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg",
+        "negative", "rad2deg", "reciprocal", "relu", "round", "rsqrt", "selu", "sigmoid", "sin", "sinc", "sinh", "sqrt", "square", "tan",
+        "tanh", "threshold", "trunc", "xlogy", "zero",
+    }
+)  # fmt: skip
+FUNCTIONAL_IN_PLACE = frozenset({"relu", "elu", "celu", "selu", "leaky_relu", "hardtanh", "threshold"})
+"""The methods that `torch` and `torch.nn.functional` have as functions in place: `torch.relu_(x)`."""
 
 FUNCTIONS_ONLY = (FUNCTIONAL - {"relu", "sigmoid", "tanh", "softmax", "log_softmax", "prelu", "hardshrink", "relu_", "unfold"}) | {
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "bucketize", "cartesian_prod", "cdist", "chain_matmul",
@@ -77,11 +90,28 @@ FUNCTIONS_ONLY = (FUNCTIONAL - {"relu", "sigmoid", "tanh", "softmax", "log_softm
 }  # fmt: skip
 """Functions of `torch` that are no methods of tensors."""
 
+ELSEWHERE = frozenset(
+    {
+        "expand", "cbrt", "xlog1py", "erfcx", "ndtr", "log_ndtr", "ndtri", "zeta", "gammaln", "i1", "i0e", "i1e", "vecdot", "view",
+        "reshape_as", "view_as", "expand_as", "contiguous", "expand_dims", "sum_to_size", "repeat", "to", "byte", "char", "type_as",
+        "astype", "uniform",
+    }
+)  # fmt: skip
+"""What is no member of `torch` itself: methods, and names of other modules and of NumPy, which programs reach bare too."""
+
+FUNCTIONS_ONLY |= (ELSEWHERE & {"cbrt", "xlog1py", "erfcx", "ndtr", "log_ndtr", "ndtri", "zeta", "gammaln", "i1", "i0e", "i1e", "vecdot",
+                                "expand_dims", "astype"}) | {
+    "rsub", "view_as_real", "view_as_complex", "convolution", "native_layer_norm", "native_batch_norm", "native_group_norm",
+    "diagonal_copy", "constant_pad_nd", "fill",
+}  # fmt: skip
+
 INTERNAL = frozenset(
     {
         "alias", "col2im", "copy", "embed", "exponential", "im2col", "index", "linalg_info", "max_all", "max_dim", "min_all", "min_dim",
-        "power", "put_along", "recurrence", "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "fill", "zero", "entr",
-        "expit",
+        "power", "put_along", "recurrence", "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "zero", "entr",
+        "expit", "fft_c2c", "fft_r2c", "fft_c2r", "convolution_input", "convolution_weight", "axis_map", "max_pool", "batch_norm_eval",
+        "lu_compact", "unsafe_view", "reshape_alias", "reverse_axes", "matrix_transpose", "gathering", "reflection_pad",
+        "replication_pad", "circular_pad", "linalg_vector_norm", "median_dim", "nanmedian_dim", "mul_number", "div_number",
     }
 )  # fmt: skip
 """Operations that rules are written with and that PyTorch does not have under this name."""

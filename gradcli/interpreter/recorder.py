@@ -10,11 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import Fault, Span
+from gradcli.errors import Fault, Span, UnsupportedError
+from gradcli.interpreter.attributes import TO_LIST
 from gradcli.interpreter.faults import placed
 from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.leaves import leaf
 from gradcli.interpreter.values import module
+from gradcli.ops.missing import why_missing
 from gradcli.syntax.spelling import did_you_mean
 
 
@@ -111,6 +113,9 @@ class Recorder:
         """`from source import name`."""
         members = self.modules[source or ""].members
         if name not in members:
+            reason = why_missing(source or "", name)
+            if reason is not None:
+                raise UnsupportedError(f"PyTorch has {source}.{name}, gradcli has not: {reason}", span, hint=TO_LIST)
             text = f"cannot import name '{name}' from '{source}'"
             raise placed(MissingImportError(text, hint=did_you_mean(name, members)), span)
         return members[name]

@@ -28,6 +28,8 @@ from gradcli.interpreter.namespaces import FUNCTIONS_ONLY, INPLACE, INTERNAL
 from gradcli.interpreter.nn_names import MODULE_TABLE
 from gradcli.interpreter.operations import METHOD_OPERATIONS
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
+from gradcli.interpreter.torch_names import STRIDED
+from gradcli.interpreter.torch_names import TABLES as NAME_TABLES
 from gradcli.interpreter.values import Size
 
 
@@ -124,7 +126,7 @@ def node_table(shown: str, hidden: frozenset[str] = frozenset()) -> Table:
 ENGINE_TABLES: dict[type, Table] = {
     Tensor: Table(
         "Tensor",
-        {**members.PROPERTIES, "shape": shape},
+        {**members.PROPERTIES, "shape": shape, "layout": lambda x: STRIDED},
         {**catalogue_methods(), **TENSOR_QUESTIONS, **members.METHODS, **OWN_METHODS},
         members.SETTERS,
         {"grad": lambda x: members.SETTERS["grad"](x, None)},
@@ -145,4 +147,5 @@ ENGINE_TABLES: dict[type, Table] = {
     Optimizer: Table("Optimizer", OPTIMIZER_PROPERTIES, OPTIMIZER_METHODS),
     Digraph: Table("Digraph", {"source": lambda d: d.source}),
     **ARRAY_TABLES,
+    **NAME_TABLES,
 }

@@ -14,10 +14,11 @@ from gradcli.errors import builtin_name
 from gradcli.interpreter.arrays import ArrayType, ndarray
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.values import Size
+from gradcli.ops.devices import Device
 
 BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
 NUMBERS = (int, float, complex, str)
-SHORTER = frozenset({ndarray, ArrayType})
+SHORTER = frozenset({ndarray, ArrayType, Device})
 """Kinds of values whose `str` is another than their `repr`."""
 
 

@@ -12,18 +12,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gradcli.engine.methods import find
 from gradcli.interpreter.autograd_names import autograd_members, tensor_names
 from gradcli.interpreter.dtypes import DTYPES, PREFIXED
 from gradcli.interpreter.kinds import DTYPE, SIZE
 from gradcli.interpreter.loading import Loader
 from gradcli.interpreter.mathematics import CONSTANTS, math_members
 from gradcli.interpreter.meter import Meter
-from gradcli.interpreter.namespaces import FFT, FUNCTIONAL, FUNCTIONAL_ONLY, INTERNAL, LINALG, SPECIAL, SPECIAL_SPELLINGS
+from gradcli.interpreter.namespaces import (
+    ELSEWHERE,
+    FFT,
+    FUNCTIONAL,
+    FUNCTIONAL_IN_PLACE,
+    FUNCTIONAL_ONLY,
+    INTERNAL,
+    LINALG,
+    SPECIAL,
+    SPECIAL_SPELLINGS,
+    TORCH_IN_PLACE,
+)
 from gradcli.interpreter.nn_names import NN_MODULES
 from gradcli.interpreter.numpy_names import numpy_members
 from gradcli.interpreter.operations import OPERATIONS
 from gradcli.interpreter.python_names import builtin_vocabulary
 from gradcli.interpreter.targets import CHECK, CLAIM
+from gradcli.interpreter.torch_names import OTHER_MODULES
 from gradcli.interpreter.values import module
 
 Functions = dict[str, Callable[..., Any]]
@@ -49,6 +62,12 @@ def of_module(prefix: str, names: frozenset[str], spellings: dict[str, str] | No
     return {**members, **own}
 
 
+def in_place(names: frozenset[str]) -> Functions:
+    """The functions that write into their first argument."""
+    found = {f"{name}_": find(f"{name}_") for name in sorted(names)}
+    return {name: function for name, function in found.items() if function is not None}
+
+
 def torch_modules() -> dict[str, module]:
     """`torch` and what is under it."""
     names = tensor_names()
@@ -62,10 +81,11 @@ def torch_modules() -> dict[str, module]:
     modules["torch.nn"] = module("torch.nn", {"functional": modules["torch.nn.functional"]})
     for name, members in autograd_members().items():
         modules[name] = module(name, members)
-    for name, members in NN_MODULES.items():
+    modules["torch.nn.functional"].members.update(in_place(FUNCTIONAL_IN_PLACE))
+    for name, members in {**NN_MODULES, **OTHER_MODULES}.items():
         modules.setdefault(name, module(name, {})).members.update(members)
-    torch: dict[str, Any] = {name: f for name, f in plain.items() if name not in FUNCTIONAL_ONLY}
-    torch |= {**names, **DTYPES, **PREFIXED, **CONSTANTS, "Size": SIZE, "dtype": DTYPE}
+    torch: dict[str, Any] = {name: f for name, f in plain.items() if name not in FUNCTIONAL_ONLY and name not in ELSEWHERE}
+    torch |= {**in_place(TORCH_IN_PLACE), **names, **DTYPES, **PREFIXED, **CONSTANTS, "Size": SIZE, "dtype": DTYPE}
     del torch["tau"]
     modules["torch"] = module("torch", torch)
     for name in sorted(modules):
@@ -80,10 +100,11 @@ def common_vocabulary(arrays: bool) -> Vocabulary:
     """What every run has alike. A bare name is torch's, else torch.nn.functional's, else torch.autograd's."""
     modules = torch_modules()
     torch, functional = modules["torch"].members, modules["torch.nn.functional"].members
-    modules |= numpy_members(torch, arrays=arrays)
+    elsewhere = {name: OPERATIONS[name] for name in ELSEWHERE if name in OPERATIONS}
+    modules |= numpy_members({**elsewhere, **torch}, arrays=arrays)
     modules["__future__"] = module("__future__", {})
     autograd = {name: value for name, value in modules["torch.autograd"].members.items() if not isinstance(value, module)}
-    bare = {name: value for name, value in {**functional, **autograd, **torch}.items() if not isinstance(value, module)}
+    bare = {name: value for name, value in {**elsewhere, **functional, **autograd, **torch}.items() if not isinstance(value, module)}
     for prefixed in PREFIXED:
         del bare[prefixed]
     return Vocabulary({**bare, "check": CHECK, "claim": CLAIM, "e": CONSTANTS["e"]}, modules)

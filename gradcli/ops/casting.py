@@ -7,18 +7,22 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ArgumentError
+from gradcli.ops.devices import Device, here
 from gradcli.ops.structure import To
 
 
 def to(x: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False) -> Any:
-    """x in another dtype, given as a dtype or by a tensor that has it; x itself where it has that dtype. Devices mean nothing."""
+    """x in another dtype, given as a dtype or by a tensor that has it; x itself where it has that dtype. The only device is the CPU."""
     for arg in args:
         if hasattr(arg, "dtype") and hasattr(arg, "shape") and not isinstance(arg, np.dtype):
             dtype = arg.dtype
         elif isinstance(arg, (np.dtype, type)):
             dtype = np.dtype(arg)
-        elif not isinstance(arg, (str, bool)) and arg is not None:
+        elif isinstance(arg, (str, Device)):
+            here(arg)
+        elif not isinstance(arg, bool) and arg is not None:
             raise ArgumentError(f"to() received an invalid combination of arguments - got ({type(arg).__name__})")
+    here(device)
     if dtype is None or (np.dtype(dtype) == x.dtype and not copy):
         return x.clone() if copy else x
     return To(dtype=np.dtype(dtype))(x)

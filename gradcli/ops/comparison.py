@@ -161,3 +161,4 @@ OPERATIONS = (
     Isnan, Isinf, Isfinite,
 )  # fmt: skip
 FUNCTIONS = (isclose,)
+SPELLINGS = {"greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne"}

@@ -1,6 +1,12 @@
-"""What PyTorch has and gradcli has not, each with the reason, for `gradcli ops --missing`. A test holds it against the vocabulary."""
+"""What PyTorch has and gradcli has not, each with the reason: for `gradcli ops --missing`, and for a program that names it.
+
+A test holds the table of operations against the vocabulary.
+"""
 
 from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
 
 GROUPS: tuple[tuple[str, str], ...] = (
     (
@@ -39,7 +45,7 @@ GROUPS: tuple[tuple[str, str], ...] = (
     (
         "a layer of many operations, not written yet: it can be written with those that are there",
         "nn.functional.ctc_loss nn.functional.grid_sample nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward "
-        "nn.functional.triplet_margin_with_distance_loss stft",
+        "stft",
     ),
     ("eigenvectors of matrices that are not symmetric have no gradient of their own (phases); eigh is there", "linalg.eig linalg.eigvals"),
     ("products of Householder reflections, not written yet: qr gives the matrix itself", "linalg.householder_product ormqr"),
@@ -48,7 +54,6 @@ GROUPS: tuple[tuple[str, str], ...] = (
     ("not written yet: assign to a view of a clone instead", "as_strided_scatter"),
     ("takes numbers apart in their binary form, which is no formula: divide by 2.0**k", "frexp"),
     ("a step in the last place of a number, which rounding decides: add eps", "nextafter"),
-    ("only in place: x.fill_(v)", "fill"),
 )
 
 MISSING: dict[str, str] = {name: reason for reason, names in GROUPS for name in names.split()}
@@ -61,3 +66,68 @@ FORMS: dict[str, str] = {
     "torch.polygamma(170, ones(2))": "factorials above 170! are infinite",
 }
 """Calls of operations that are there, with arguments that they do not take here -> the reason."""
+
+AREAS: tuple[tuple[str, str], ...] = (
+    (
+        "it prepares programs for other machinery, and gradcli interprets them: call the function as it is",
+        "torch.jit torch.onnx torch.export torch.fx torch.compiler torch.package torch.library torch.ops torch.classes torch.overrides "
+        "torch.Script torch.Graph torch.func.functionalize torch.func.linearize torch.utils.cpp",
+    ),
+    (
+        "gradcli computes on the CPU in one process: leave it out",
+        "torch.cuda torch.xpu torch.mps torch.mtia torch.accelerator torch.backends torch.distributed torch.multiprocessing torch.futures "
+        "torch.cudnn torch.miopen torch.mkldnn torch.fbgemm torch.Stream torch.Event torch.nn.DataParallel torch.nn.parallel torch.fork "
+        "torch.wait torch.Tensor.share_memory torch.Tensor.pin_memory torch.Tensor.is_pinned torch.Tensor.xpu torch.Tensor.hpu",
+    ),
+    (
+        "gradcli reads no file but numbers beside the program, and writes none: load('data.npy')",
+        "torch.save torch.load torch.hub torch.utils.data torch.from_file torch.serialization torch.profiler torch.autograd.profiler "
+        "torch.utils.collect_env torch.Storage torch.FloatStorage torch.UntypedStorage torch.Tensor.storage torch.Tensor.untyped_storage",
+    ),
+    (
+        "it draws and scores at random: write the log-density out, and draw with randn or rand",
+        "torch.distributions torch.poisson torch.binomial torch.quasirandom torch.Tensor.cauchy_ torch.Tensor.geometric_ "
+        "torch.Tensor.log_normal_ torch.Tensor.multinomial torch.nn.AlphaDropout torch.nn.FeatureAlphaDropout torch.nn.functional.gumbel",
+    ),
+    (
+        "tensors are dense here, of float64, float32, complex numbers, integers and truth values",
+        "torch.sparse torch.nested torch.quantize torch.quantization torch.ao torch.q torch.fake torch.int_repr torch.bfloat16 "
+        "torch.float8 torch.float4 torch.uint torch.int1 torch.int2 torch.int3 torch.int4 torch.int5 torch.int6 torch.int7 torch.bits "
+        "torch.complex32 torch.amp torch.autocast torch.GradScaler torch.chalf torch.dequantize torch.per_ torch.nn.q torch.nn.intrinsic "
+        "torch.hs torch.smm torch.spmm torch.sspaddmm torch.dsmm torch.Tensor.to_sparse torch.Tensor.sparse torch.Tensor.is_sparse torch.Tensor.q_ "
+        "torch.Tensor.to_mkldnn torch.Tensor.coalesce torch.Tensor.values torch.Tensor.indices torch.Tensor.crow torch.Tensor.bfloat16",
+    ),
+    (
+        "recurrent and attention layers are not built in: write the recurrence with matmul, tanh and sigmoid",
+        "torch.nn.RNN torch.nn.LSTM torch.nn.GRU torch.nn.Transformer torch.nn.MultiheadAttention torch.rnn torch.lstm torch.gru "
+        "torch.nn.utils.rnn torch.nn.attention",
+    ),
+    (
+        "this layer is not built in: call its function in torch.nn.functional with parameters of your own",
+        "torch.nn",
+    ),
+    (
+        "SGD, Adam and AdamW are there: write another update by hand inside `with torch.no_grad():`",
+        "torch.optim",
+    ),
+)
+"""The reason, and the beginnings of full names that it holds for; the longest beginning counts."""
+
+
+@cache
+def public() -> dict[str, frozenset[str]]:
+    """Module of PyTorch 2.13 -> its public names; `torch.Tensor` has the methods and attributes of tensors."""
+    lines = (files("gradcli.ops") / "pytorch.txt").read_text("utf-8").splitlines()
+    return {module: frozenset(names.split()) for module, _, names in (line.partition(":") for line in lines)}
+
+
+def why_missing(module: str, name: str) -> str | None:
+    """Why a name of a module of PyTorch is not there; None where PyTorch has no such name either."""
+    if name not in public().get(module, ()):
+        return None
+    full = f"{module}.{name}"
+    for known in (full.removeprefix("torch."), name, name.removesuffix("_")):
+        if known in MISSING:
+            return MISSING[known]
+    found = [(len(start), reason) for reason, starts in AREAS for start in starts.split() if full.startswith(start)]
+    return max(found)[1] if found else "not written yet: write it with the operations that are there"

@@ -165,8 +165,8 @@ class Fill(Structural):
     Shapes: any, kept; y (). Gradients: 0 for x, sum(g) for y.
     """
 
-    node = "FillBackward2"
-    form: int = 2
+    node = "FillBackward0"
+    form: int = 0
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)

@@ -6,7 +6,7 @@ MODULES = frozenset(
     {
         "torch", "torch.autograd", "torch.autograd.function", "torch.autograd.functional", "torch.autograd.forward_ad",
         "torch.autograd.graph", "torch.fft", "torch.func", "torch.linalg", "torch.nn", "torch.nn.functional",
-        "torch.nn.init", "torch.nn.parameter", "torch.nn.utils",
+        "torch.nn.init", "torch.nn.parameter", "torch.nn.utils", "torch.cuda", "torch.backends",
         "torch.optim", "torch.special", "torch.utils", "torch.utils.checkpoint", "torchviz", "numpy", "numpy.linalg", "numpy.random",
         "math", "cmath", "__future__",
     }

@@ -13,7 +13,7 @@ from gradcli.interpreter.limits import Limits
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.tensor_table import ENGINE_TABLES
 from gradcli.interpreter.vocabulary import build_vocabulary
-from gradcli.ops.missing import FORMS, MISSING
+from gradcli.ops.missing import FORMS, MISSING, public
 from gradcli.syntax import Source
 
 LISTED = [line for line in (Path(__file__).parent / "listed.txt").read_text().splitlines() if not line.startswith("#")]
@@ -46,3 +46,41 @@ def test_nothing_is_called_missing_that_nobody_lists():
 def test_arguments_that_are_not_taken(call):
     error = run_file(Source("f.grad", f"import torch\nx = ones(2, requires_grad=True)\ny = {call}")).error
     assert error.type == "NotImplementedError"
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("torch.stft(x)", "PyTorch has torch.stft"), ("F.grid_sample(x, x)", "PyTorch has torch.nn.functional.grid_sample"),
+        ("x.to_sparse()", "tensors are dense here"), ("nn.LSTM(2, 3)", "write the recurrence"), ("torch.jit.script", "interprets them"),
+        ("torch.optim.LBFGS", "inside `with torch.no_grad():`"), ("torch.save(x)", "load('data.npy')"), ("torch.histc(x)", "not written"),
+        ("from torch.nn.functional import ctc_loss", "PyTorch has torch.nn.functional.ctc_loss"), ("grid_sample(x, x)", "not written yet"),
+        ("torch.linalg.eigvals(x)", "eigh is there"), ("LSTM(2, 3)", "PyTorch has LSTM"),
+    ],
+)  # fmt: skip
+def test_a_name_of_pytorch_that_is_not_there_is_told_with_the_reason(line, part):
+    header = "import torch, torch.nn as nn, torch.nn.functional as F\nx = ones(2)\ntry:\n"
+    error = run_file(Source("f.grad", f"{header}    {line}\nexcept Exception:\n    pass\n")).error
+    assert (error.type, error.kind, error.code, error.span.line) == ("UnsupportedError", "unsupported", "G310", 4)
+    assert part in error.message
+    assert "gradcli ops --missing" in error.hint
+
+
+@pytest.mark.parametrize(("line", "hint"), [("torch.sine(x)", "sin"), ("x.sinn()", "sin"), ("torch.nn.Liner", "Linear")])
+def test_a_name_that_pytorch_has_not_is_a_misspelling(line, hint):
+    error = run_file(Source("f.grad", f"import torch\nx = ones(2)\n{line}")).error
+    assert (error.type, error.hint) == ("AttributeError", f"did you mean '{hint}'?")
+
+
+@pytest.mark.parametrize("name", public())
+def test_a_module_offers_nothing_that_pytorch_has_not(name):
+    if name == "torch.Tensor":
+        add_tables(ENGINE_TABLES)
+        offered = {*ENGINE_TABLES[Tensor].properties, *ENGINE_TABLES[Tensor].methods}
+    else:
+        offered = set(WORDS.modules[name].members)
+    assert {n for n in offered if not n.startswith("_")} - public()[name] - OWN.get(name, set()) == set()
+
+
+OWN = {"torch": {"uniform"}, "torch.special": {"beta"}}
+"""Names of gradcli's own."""
