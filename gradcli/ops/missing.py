@@ -91,11 +91,12 @@ AREAS: tuple[tuple[str, str], ...] = (
     ),
     (
         "tensors are dense here, of float64, float32, complex numbers, integers and truth values",
-        "torch.sparse torch.nested torch.quantize torch.quantization torch.ao torch.q torch.fake torch.int_repr torch.bfloat16 "
-        "torch.float8 torch.float4 torch.uint torch.int1 torch.int2 torch.int3 torch.int4 torch.int5 torch.int6 torch.int7 torch.bits "
-        "torch.complex32 torch.amp torch.autocast torch.GradScaler torch.chalf torch.dequantize torch.per_ torch.nn.q torch.nn.intrinsic "
-        "torch.hs torch.smm torch.spmm torch.sspaddmm torch.dsmm torch.Tensor.to_sparse torch.Tensor.sparse torch.Tensor.is_sparse torch.Tensor.q_ "
-        "torch.Tensor.to_mkldnn torch.Tensor.coalesce torch.Tensor.values torch.Tensor.indices torch.Tensor.crow torch.Tensor.bfloat16",
+        "torch.GradScaler torch.Tensor.bfloat16 torch.Tensor.coalesce torch.Tensor.crow torch.Tensor.indices torch.Tensor.is_sparse "
+        "torch.Tensor.q_ torch.Tensor.sparse torch.Tensor.to_mkldnn torch.Tensor.to_sparse torch.Tensor.values torch.amp torch.ao "
+        "torch.autocast torch.bfloat16 torch.bits torch.chalf torch.complex32 torch.dequantize torch.dsmm torch.fake torch.float4 "
+        "torch.float8 torch.hs torch.int1 torch.int2 torch.int3 torch.int4 torch.int5 torch.int6 torch.int7 torch.int_repr "
+        "torch.nested torch.nn.intrinsic torch.nn.q torch.per_ torch.q torch.quantization torch.quantize torch.smm torch.sparse "
+        "torch.spmm torch.sspaddmm torch.uint",
     ),
     (
         "recurrent and attention layers are not built in: write the recurrence with matmul, tanh and sigmoid",
