@@ -18,6 +18,7 @@ from gradcli.check import direction
 from gradcli.check.beside import sensitivity
 from gradcli.check.blame import blame, of_claim, sentence
 from gradcli.check.cores import check_cores
+from gradcli.check.digits import unstable_notes, value_note, value_ulps
 from gradcli.check.extras import add_extras
 from gradcli.check.functions import Fault, check_functions
 from gradcli.check.judge import Judge, Judgement, Tolerance, rank
@@ -229,9 +230,11 @@ def judge_target(
     inputs = [input_result(target, k, opinions[k], judgements[k], options) for k in range(len(target.inputs))]
     worst = max(((rank(i.status, bool(i.failing.any())), i.status) for i in inputs), default=(0.0, "pass"))[1]
     notes = [*target.notes, *gather_notes(target, judgements, opinions, tracer)]
+    ulps = value_ulps(target, witness)
+    notes += unstable_notes(judged, judgements, opinions, options.symbolic_budget) + value_note(target, ulps)
     result = TargetResult(
         target.output, target.line, target.value.shape, target.value, target.grad_outputs, target.order, worst,
-        any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes,
+        any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes, ulps,
     )  # fmt: skip
     add_extras(result, target, witness, options)
     if worst == "fail":

@@ -92,6 +92,8 @@ class TargetResult:
     inputs: list[InputResult]
     blame: Blame | None = None
     notes: list[Note] = field(default_factory=list)
+    value_ulps: float | None = None
+    """How far the value is from the exact one, in units of its last place; None where nobody knows."""
 
 
 @dataclass

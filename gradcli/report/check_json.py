@@ -60,6 +60,7 @@ def _target(target: TargetResult) -> dict[str, Any]:
         "line": target.line,
         "shape": [int(n) for n in target.shape],
         "value": encode.array(target.value),
+        "value_ulps": encode.number(target.value_ulps),
         "grad_outputs": encode.array(target.grad_outputs),
         "order": target.order,
         "status": target.status,
