@@ -13,13 +13,14 @@ from typing import Any
 
 from gradcli.batch.task import ONE_THREAD
 
+Line = dict[str, Any]
 START = "import sys; sys.path[:] = {path!r}; from gradcli.batch.worker import main; main({symbolic})"
 
 
 class WorkerProcess:
     """`events` receives (worker, line), and (worker, None) when the worker is at its end; `symbolic`: let it import SymPy first."""
 
-    def __init__(self, events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]], *, symbolic: bool = False) -> None:
+    def __init__(self, events: queue.SimpleQueue[tuple[WorkerProcess, Line | None]], *, symbolic: bool = False) -> None:
         self.events = events
         self.process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-P", "-c", START.format(path=sys.path, symbolic=symbolic)],
@@ -38,7 +39,7 @@ class WorkerProcess:
                 self.events.put((self, json.loads(line)))
         self.events.put((self, None))
 
-    def send(self, line: dict[str, Any]) -> None:
+    def send(self, line: Line) -> None:
         """Hand over a task; that the worker has died will be seen as its end."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):

@@ -1,76 +1,117 @@
-"""Checking tasks one after the other, or in worker processes, what is known from the cache left out; results come in order."""
+"""Checking tasks one after the other, or in worker processes, what is known from the cache left out; results come in order.
+
+What checks is imported where this process does so itself: one that has workers is ready to hear of them long before.
+"""
 
 from __future__ import annotations
 
-import os
-import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
-from gradcli.batch.cache import Cache
-from gradcli.batch.supervisor import Supervisor
-from gradcli.batch.task import Bug, Outcome, Task
-from gradcli.check import check_file
-from gradcli.interpreter.loading import READS, Reads
+from gradcli.batch.codec import decode, encode, encode_source
+from gradcli.batch.process import Line
+from gradcli.batch.supervisor import Lost, Supervisor, start
+from gradcli.batch.task import Bug, Killed, Outcome, Task
+from gradcli.check.options import CheckOptions
+from gradcli.check.result import FileResult
+from gradcli.syntax.directives import expectation
+
+if TYPE_CHECKING:
+    from gradcli.batch.cache import Cache
 
 Numbered = tuple[int, Outcome]
 
 
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def outcomes(
+    items: Sequence[Task | Outcome],
+    jobs: int,
+    cache: Cache | None = None,
+    tick: Callable[[], None] = lambda: None,
+    workers: Supervisor | None = None,
+) -> Generator[Numbered]:
+    """The number and the outcome of each item, in their order, as soon as those before it are there. `tick` is called at each that is done.
 
-
-def outcomes(tasks: Sequence[Task], jobs: int, cache: Cache | None = None, tick: Callable[[], None] = lambda: None) -> Generator[Outcome]:
-    """The outcome of each task, in their order, as soon as those before it are there. `tick` is called at each that is done.
-
-    One process does it all as long as nothing asks for more: it starts faster, and no limit of the system is touched.
+    `workers` are those that have been started for these items already. When interrupted, it still gives what is done
+    behind what is not.
     """
-    known = {} if cache is None else dict(recalled(tasks, cache))
+    known = {number: item for number, item in enumerate(items) if isinstance(item, Outcome)}
+    tasks = {number: item for number, item in enumerate(items) if isinstance(item, Task)}
+    if cache is not None:
+        known.update(recalled(tasks, cache))
     for _ in known:
         tick()
-    missing = [number for number in range(len(tasks)) if number not in known]
-    apart = any(tasks[number].bounds.given for number in missing) or (jobs > 1 and len(missing) > 1)
-    fresh = in_workers(tasks, missing, jobs) if apart else in_process(tasks, missing, recording=cache is not None)
+    missing = {number: task for number, task in tasks.items() if number not in known}
+    workers = workers or start([task.bounds for task in missing.values()], jobs)
+    fresh = in_process(missing, recording=cache is not None) if workers is None else in_workers(missing, workers)
     with closing(fresh):
-        for number in range(len(tasks)):
-            while number not in known:
-                done, found = next(fresh)
-                known[done] = found
-                tick()
-                if cache is not None and found.result is not None:
-                    cache.put(tasks[done], found.result, found.reads)
-            yield known.pop(number)
+        try:
+            for number in range(len(items)):
+                while number not in known:
+                    done, found = next(fresh)
+                    known[done] = found
+                    tick()
+                    if cache is not None and found.result is not None:
+                        cache.put(tasks[done], found.result, found.reads)
+                yield number, known.pop(number)
+        except KeyboardInterrupt:
+            yield from sorted(known.items())
+            raise
 
 
-def recalled(tasks: Sequence[Task], cache: Cache) -> Iterator[Numbered]:
-    for number, task in enumerate(tasks):
+def recalled(tasks: Mapping[int, Task], cache: Cache) -> Iterator[Numbered]:
+    for number, task in tasks.items():
         found = cache.get(task)
         if found is not None:
             yield number, Outcome(found)
 
 
-def in_workers(tasks: Sequence[Task], numbers: Sequence[int], jobs: int) -> Generator[Numbered]:
-    with Supervisor([tasks[number] for number in numbers], jobs) as supervisor:
-        for position, found in supervisor.outcomes():
-            yield numbers[position], found
+def in_process(tasks: Mapping[int, Task], *, recording: bool) -> Generator[Numbered]:
+    if not tasks:
+        return
+    from gradcli.batch.here import check_one
+
+    for number, task in tasks.items():
+        yield number, check_one(task, recording=recording)
 
 
-def in_process(tasks: Sequence[Task], numbers: Sequence[int], *, recording: bool) -> Generator[Numbered]:
-    for number in numbers:
-        yield number, check_one(tasks[number], recording=recording)
+def in_workers(tasks: Mapping[int, Task], workers: Supervisor) -> Generator[Numbered]:
+    numbers = list(tasks)
+    with workers:
+        for position, said in workers.answers(list(tasks.values()), Lines().line):
+            number = numbers[position]
+            yield number, outcome(tasks[number], said)
 
 
-def check_one(task: Task, *, recording: bool = True) -> Outcome:
-    """Check here and now; a bug of ours is an outcome, too."""
-    reads: Reads = {}
-    token = READS.set(reads if recording else None)
-    try:
-        return Outcome(check_file(task.source.path, task.source, task.options), reads=reads)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        text = "".join(traceback.format_exception(error)).rstrip()
-        return Outcome(bug=Bug(type(error).__name__, str(error), text))
-    finally:
-        READS.reset(token)
+class Lines:
+    """Tasks as workers are told of them. Options are encoded once as long as they are the same object."""
+
+    def __init__(self) -> None:
+        self.options: tuple[CheckOptions | None, Line] = (None, {})
+
+    def line(self, task: Task) -> Line:
+        if task.options is not self.options[0]:
+            self.options = task.options, encode(task.options)
+        return {"path": task.path, "source": encode_source(task.source), "options": self.options[1], "memory": task.bounds.memory}
+
+
+def outcome(task: Task, said: Line | Lost) -> Outcome:
+    """A worker's answer as plain data again."""
+    if isinstance(said, Lost):
+        error = task.bounds.out_of_time() if said.timed_out else Killed(f"the process that checked this file {said.how}", hint=HINT)
+        return Outcome(lost(task, error))
+    if "bug" in said:
+        return Outcome(bug=Bug(**said["bug"]))
+    if "memory" in said:
+        return Outcome(lost(task, task.bounds.out_of_memory()))
+    return Outcome(decode(said["result"], task.source), reads={(folder, name): value for folder, name, value in said["reads"]})
+
+
+HINT = "was the memory of the machine used up? --memory MB bounds what a file may take"
+
+
+def lost(task: Task, error: Killed) -> FileResult:
+    """The result of a file that was not checked to its end."""
+    expected = expectation(task.source)
+    met = None if expected is None else expected == "error"
+    return FileResult(task.source.path, "error", failing=True, error=error, source=task.source, expected=expected, met=met)

@@ -1,23 +1,21 @@
-"""Worker processes, each with one task at a time: what hangs is killed, what dies is replaced, and no other task is lost.
+"""Worker processes, each at one task at a time: what hangs is killed, what dies is replaced, and no other task is lost.
 
-The pools of the standard library give up all pending work when one worker dies.
+The pools of the standard library give up all pending work when one worker dies. A supervisor can be made before there
+are tasks, and imports nothing heavy, so that the workers get ready while the files are found and read.
 """
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from gradcli.batch.codec import decode, encode, encode_source
-from gradcli.batch.process import WorkerProcess
-from gradcli.batch.task import Bug, Killed, Outcome, Task
-from gradcli.check.result import FileResult
+from gradcli.batch.process import Line, WorkerProcess
+from gradcli.batch.task import Bounds, Task
 from gradcli.errors import GradcliError
-from gradcli.syntax.directives import expectation
 
 STARTS = 3
 """Workers that end before they are ready, one after the other, after which no more are started."""
@@ -38,22 +36,36 @@ class Seat:
     ready: bool = False
 
 
+@dataclass(frozen=True)
+class Lost:
+    """A task whose worker was killed when the time was over, or came to an end by itself: `how`."""
+
+    how: str
+    timed_out: bool
+
+
 class WorkersBroken(GradcliError):
     """No worker can be started."""
 
 
-class Supervisor:
-    """Use it in a `with`: whatever happens inside, no worker is left."""
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
-        self.tasks = tasks
-        self.jobs = min(jobs, len(tasks))
-        self.waiting = list(range(len(tasks)))[::-1]
-        self.events: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]] = queue.SimpleQueue()
+
+class Supervisor:
+    """Use it in a `with`: whatever happens inside, no worker is left. `symbolic`: workers import SymPy before they are ready."""
+
+    def __init__(self, jobs: int, *, symbolic: bool = False) -> None:
+        self.symbolic = symbolic
+        self.tasks: Sequence[Task] = ()
+        self.waiting: list[int] = []
+        self.shared: set[int] = set()
+        self.events: queue.SimpleQueue[tuple[WorkerProcess, Line | None]] = queue.SimpleQueue()
         self.seats: dict[WorkerProcess, Seat] = {}
         self.failed_starts = 0
-        self.encoded: tuple[object, Any] = (None, None)
-        self.tight = any(task.bounds.tight for task in tasks)
+        for _ in range(jobs):
+            self._hire()
 
     def __enter__(self) -> Supervisor:
         return self
@@ -63,18 +75,17 @@ class Supervisor:
             seat.worker.kill()
         self.seats.clear()
 
-    def outcomes(self) -> Iterator[tuple[int, Outcome]]:
-        """The number of each task with its outcome, as they come."""
-        left = len(self.tasks)
-        for _ in range(self.jobs):
-            self._hire()
-        while left:
+    def answers(self, tasks: Sequence[Task], line: Callable[[Task], Line]) -> Iterator[tuple[int, Line | Lost]]:
+        """The number of each task with what its worker says of it, as they come; `line` is how a worker is told of one."""
+        self.tasks, self.line, self.waiting = tasks, line, list(range(len(tasks)))[::-1]
+        done: set[int] = set()
+        while len(done) < len(tasks):
             found = self._next()
-            if found is not None:
-                left -= 1
+            if found is not None and found[0] not in done:
+                done.add(found[0])
                 yield found
 
-    def _next(self) -> tuple[int, Outcome] | None:
+    def _next(self) -> tuple[int, Line | Lost] | None:
         """Wait for one event or one deadline."""
         try:
             worker, said = self.events.get(timeout=self._patience())
@@ -89,81 +100,69 @@ class Supervisor:
         deadlines = [seat.deadline for seat in self.seats.values() if seat.deadline is not None]
         return max(min(deadlines) - time.monotonic(), 0) if deadlines else None
 
-    def _said(self, seat: Seat, said: dict[str, Any]) -> tuple[int, Outcome] | None:
+    def _said(self, seat: Seat, said: Line) -> tuple[int, Line | Lost] | None:
         number = seat.tasks.popleft() if seat.ready else None
         seat.ready, self.failed_starts = True, 0
-        while self.waiting and len(seat.tasks) < AHEAD:
-            self._assign(seat)
+        while len(seat.tasks) < AHEAD and (task := self._task(idle=not seat.tasks)) is not None:
+            seat.tasks.append(task)
+            seat.worker.send(self.line(self.tasks[task]))
         if seat.tasks:
             seat.deadline = self._deadline(seat.tasks[0])
         else:
             self._dismiss(seat)
-        return None if number is None else (number, outcome(self.tasks[number], said))
+        return None if number is None else (number, said)
+
+    def _task(self, *, idle: bool) -> int | None:
+        """What waits next; for a worker without any also what another one has not begun, which may hang at the one before."""
+        if self.waiting:
+            return self.waiting.pop()
+        later = (number for seat in self.seats.values() for number in list(seat.tasks)[:0:-1])
+        task = next((number for number in later if number not in self.shared), None) if idle else None
+        if task is not None:
+            self.shared.add(task)
+        return task
 
     def _deadline(self, number: int) -> float | None:
         timeout = self.tasks[number].bounds.timeout
         return None if timeout is None else time.monotonic() + timeout
 
-    def _assign(self, seat: Seat) -> None:
-        number = self.waiting.pop()
-        seat.tasks.append(number)
-        task = self.tasks[number]
-        if task.options is not self.encoded[0]:
-            self.encoded = task.options, encode(task.options)
-        line = {"path": task.path, "source": encode_source(task.source), "options": self.encoded[1], "memory": task.bounds.memory}
-        seat.worker.send(line)
-
     def _hire(self) -> None:
-        worker = WorkerProcess(self.events, symbolic=self.tight)
+        worker = WorkerProcess(self.events, symbolic=self.symbolic)
         self.seats[worker] = Seat(worker, time.monotonic() + START_SECONDS)
 
     def _dismiss(self, seat: Seat) -> None:
         del self.seats[seat.worker]
         seat.worker.kill()
 
-    def _overdue(self) -> tuple[int, Outcome] | None:
+    def _overdue(self) -> tuple[int, Lost] | None:
         """Kill one worker whose time is over."""
         now = time.monotonic()
         seat = next((s for s in self.seats.values() if s.deadline is not None and s.deadline <= now), None)
-        if seat is None:
-            return None
-        return self._replaced(seat, "did not start", timed_out=True)
+        return None if seat is None else self._replaced(seat, Lost("did not start", timed_out=True))
 
-    def _ended(self, seat: Seat) -> tuple[int, Outcome] | None:
-        return self._replaced(seat, seat.worker.end(), timed_out=False)
+    def _ended(self, seat: Seat) -> tuple[int, Lost] | None:
+        return self._replaced(seat, Lost(seat.worker.end(), timed_out=False))
 
-    def _replaced(self, seat: Seat, how: str, *, timed_out: bool) -> tuple[int, Outcome] | None:
+    def _replaced(self, seat: Seat, lost: Lost) -> tuple[int, Lost] | None:
         """Take a lost worker's first task for done, and what else it had for not begun; another worker goes on."""
         self._dismiss(seat)
         number = seat.tasks.popleft() if seat.tasks else None
-        self.waiting += reversed(seat.tasks)
+        self.waiting += [task for task in reversed(seat.tasks) if task not in self.shared]
         if number is None:
             self.failed_starts += 1
             if self.failed_starts >= STARTS:
-                raise WorkersBroken(f"a worker process {how}", hint="does it go with -j 1 and without --timeout and --memory?")
+                hint = "does it go with -j 1 and without --timeout and --memory?"
+                raise WorkersBroken(f"a worker process {lost.how}", hint=hint)
         if len(self.waiting) > sum(not other.ready for other in self.seats.values()):
             self._hire()
-        if number is None:
-            return None
-        task = self.tasks[number]
-        error = task.bounds.out_of_time() if timed_out else Killed(f"the process that checked this file {how}", hint=HINT)
-        return number, Outcome(lost(task, error))
+        return None if number is None else (number, lost)
 
 
-HINT = "was the memory of the machine used up? --memory MB bounds what a file may take"
+def start(bounds: Sequence[Bounds], jobs: int) -> Supervisor | None:
+    """The workers for files with these bounds.
 
-
-def outcome(task: Task, said: dict[str, Any]) -> Outcome:
-    """A worker's answer as plain data again."""
-    if "bug" in said:
-        return Outcome(bug=Bug(**said["bug"]))
-    if "memory" in said:
-        return Outcome(lost(task, task.bounds.out_of_memory()))
-    return Outcome(decode(said["result"], task.source), reads={(folder, name): value for folder, name, value in said["reads"]})
-
-
-def lost(task: Task, error: Killed) -> FileResult:
-    """The result of a file that was not checked to its end."""
-    expected = expectation(task.source)
-    met = None if expected is None else expected == "error"
-    return FileResult(task.source.path, "error", failing=True, error=error, source=task.source, expected=expected, met=met)
+    None where nothing asks for more than one process: it starts faster, and no limit of the system is touched.
+    """
+    if any(each.given for each in bounds) or (jobs > 1 and len(bounds) > 1):
+        return Supervisor(min(jobs, len(bounds)), symbolic=any(each.tight for each in bounds))
+    return None

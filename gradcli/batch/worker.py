@@ -13,8 +13,9 @@ import sys
 import threading
 from typing import IO, Any
 
+from gradcli.batch.process import Line
+
 MEGABYTE = 1_000_000
-Line = dict[str, Any]
 
 
 def main(symbolic: bool) -> None:
@@ -46,7 +47,8 @@ def say(pipe: IO[str], line: Line) -> None:
 
 def warm_up(symbolic: bool) -> None:
     """Import what every file needs before the time of the first one runs; SymPy, which only some need, if asked to."""
-    import gradcli.batch.run  # noqa: F401
+    import gradcli.batch.codec
+    import gradcli.batch.here  # noqa: F401
 
     if symbolic:
         import sympy  # noqa: F401
@@ -70,7 +72,7 @@ def answer(line: Line) -> Line:
 
 def check(line: Line) -> Any:
     from gradcli.batch.codec import decode, decode_source
-    from gradcli.batch.run import check_one
+    from gradcli.batch.here import check_one
     from gradcli.batch.task import Task
 
     return check_one(Task(line["path"], decode_source(line["source"]), decode(line["options"])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gradcli.interpreter.limits import Limits
-from gradcli.references.symbolic import BUDGET
+from gradcli.references import BUDGET
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gradcli.batch.supervisor import cores
 from gradcli.batch.task import ONE_THREAD
 from gradcli.commands.configuration import Configured
 
@@ -38,8 +39,6 @@ UpdateExpectations = Annotated[
 
 def jobs(number: int) -> int:
     """How many workers `-j` asks for."""
-    from gradcli.batch.run import cores
-
     return number or cores()
 
 

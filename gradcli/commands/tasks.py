@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from gradcli.batch.supervisor import Supervisor, start
+from gradcli.batch.task import Bounds, Bug, Outcome, Task
 from gradcli.commands import inputs, judging, options
 from gradcli.commands.configuration import Configured
 from gradcli.commands.progress import Progress
@@ -17,7 +19,6 @@ from gradcli.interpreter.limits import Limits
 
 if TYPE_CHECKING:
     from gradcli.batch.cache import Cache
-    from gradcli.batch.task import Bounds, Bug, Outcome, Task
     from gradcli.check.options import CheckOptions
     from gradcli.check.result import FileResult
 
@@ -46,18 +47,19 @@ class Plan:
         own = values(self.config.for_file(path))
         return changed(self.common, own, frozenset({*self.config.settings(), *own})) if own else self.common
 
+    def bounds_of(self, path: str) -> Bounds:
+        """What one file may take, its section of the configuration included."""
+        own = self.config.for_file(path)
+        return replace(self.bounds, **{name: own[name].value for name in ("timeout", "memory") if name in own})
+
     def task(self, path: str) -> Task:
         """The task for one path. Raises GradcliError where it cannot be read."""
-        from gradcli.batch.task import Task
+        settings = self.settings_of(path)
+        return Task(path, inputs.read(path, settings.limits), settings, self.bounds_of(path))
 
-        settings, own = self.settings_of(path), self.config.for_file(path)
-        bounds = replace(self.bounds, **{name: own[name].value for name in ("timeout", "memory") if name in own})
-        return Task(path, inputs.read(path, settings.limits), settings, bounds)
-
-    def outcomes(self, tasks: Sequence[Task], progress: Progress) -> Generator[Outcome]:
-        from gradcli.batch.run import outcomes
-
-        return outcomes(tasks, self.jobs, self.cache, progress.tick)
+    def workers(self, paths: Sequence[str]) -> Supervisor | None:
+        """Workers that begin to get ready now, if these files will need any; what a cache knows needs none."""
+        return start([self.bounds_of(path) for path in paths], self.jobs) if self.cache is None else None
 
 
 def values(settings: Mapping[str, Setting]) -> dict[str, Any]:
@@ -78,34 +80,30 @@ def limited(limits: Limits, given: Mapping[str, Any]) -> Limits:
 
 
 def results(
-    paths: Iterable[str], plan: Plan, known: Mapping[str, FileResult], progress: Progress
+    paths: Sequence[str], plan: Plan, known: Mapping[str, FileResult], progress: Progress
 ) -> Generator[tuple[str, FileResult, Bug | None]]:
-    """Each path with its result, in order, as soon as it is there; `known` are those that need no check."""
-    planned = [(path, _planned(path, plan, known)) for path in paths]
-    with closing(plan.outcomes([item for _, item in planned if _is_task(item)], progress)) as found:
-        for path, item in planned:
-            if not _is_task(item):
-                yield path, item, None
-                continue
-            outcome = next(found)
-            bug = outcome.bug
-            yield path, outcome.result or not_checked(path, bug_error(bug)), bug
+    """Each path with its result, in order, as soon as it is there; `known` are those that need no check.
+
+    When interrupted, it still gives what is done behind what is not.
+    """
+    with plan.workers([path for path in paths if path not in known]) or nullcontext() as workers:
+        from gradcli.batch.run import outcomes
+
+        items = [_planned(path, plan, known) for path in paths]
+        with closing(outcomes(items, plan.jobs, plan.cache, progress.tick, workers)) as found:
+            for number, outcome in found:
+                path, bug = paths[number], outcome.bug
+                yield path, outcome.result or not_checked(path, bug_error(bug)), bug
 
 
-def _planned(path: str, plan: Plan, known: Mapping[str, FileResult]) -> Any:
-    """The task for a path, or its result where there is one already, an error among them."""
+def _planned(path: str, plan: Plan, known: Mapping[str, FileResult]) -> Task | Outcome:
+    """The task for a path, or its outcome where there is one already: an error of reading it is one."""
     if path in known:
-        return known[path]
+        return Outcome(known[path])
     try:
         return plan.task(path)
     except GradcliError as error:
-        return not_checked(path, error)
-
-
-def _is_task(item: Any) -> bool:
-    from gradcli.batch.task import Task
-
-    return isinstance(item, Task)
+        return Outcome(not_checked(path, error))
 
 
 def not_checked(path: str, error: GradcliError) -> FileResult:

@@ -13,7 +13,8 @@ import gradcli
 from gradcli.batch import cache as caching
 from gradcli.batch.cache import Cache
 from gradcli.batch.codec import encode
-from gradcli.batch.run import check_one, outcomes
+from gradcli.batch.here import check_one
+from gradcli.batch.run import outcomes
 from gradcli.batch.task import Task
 from gradcli.check.options import CheckOptions
 from gradcli.interpreter.limits import Limits
@@ -165,9 +166,9 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
 
 def test_a_run_with_a_cache_checks_only_what_is_new(cache, monkeypatch):
     tasks = [task(SQUARE, f"{name}.grad") for name in "abc"]
-    first = [encode(outcome.result) for outcome in outcomes(tasks[:2], 1, cache)]
+    first = [encode(outcome.result) for _, outcome in outcomes(tasks[:2], 1, cache)]
     checked = []
-    monkeypatch.setattr("gradcli.batch.run.check_one", lambda item, recording: checked.append(item.path) or check_one(item))
-    again = [encode(outcome.result) for outcome in outcomes(tasks, 1, cache)]
+    monkeypatch.setattr("gradcli.batch.here.check_one", lambda item, recording: checked.append(item.path) or check_one(item))
+    again = [encode(outcome.result) for _, outcome in outcomes(tasks, 1, cache)]
     assert checked == ["c.grad"]
     assert again[:2] == first

@@ -12,8 +12,9 @@ import time
 import pytest
 
 from gradcli.batch import process
+from gradcli.batch.run import Lines, outcomes
 from gradcli.batch.supervisor import Supervisor, WorkersBroken
-from gradcli.batch.task import Bounds, Task
+from gradcli.batch.task import Bounds, Outcome, Task
 from gradcli.check.options import CheckOptions
 from gradcli.interpreter.limits import Limits
 from gradcli.syntax.source import Source
@@ -30,8 +31,8 @@ def task(text: str, name: str = "x.grad", *, timeout: float | None = None, memor
 
 def run(tasks: list[Task], jobs: int) -> dict[int, str]:
     """What became of each: its status, or its error."""
-    with Supervisor(tasks, jobs) as supervisor:
-        found = {number: outcome.result for number, outcome in supervisor.outcomes()}
+    supervisor = Supervisor(jobs)
+    found = {number: outcome.result for number, outcome in outcomes(tasks, jobs, workers=supervisor)}
     assert not supervisor.seats
     return {number: result.status if result.error is None else result.error.message for number, result in sorted(found.items())}
 
@@ -56,9 +57,9 @@ def test_a_worker_checks_many_files(monkeypatch):
 
 def test_a_worker_that_is_killed_is_replaced():
     tasks = [task(ENDLESS), *[task(GOOD)] * 4]
-    with Supervisor(tasks, 1) as supervisor:
-        threading.Thread(target=kill_when_busy, args=(supervisor,), daemon=True).start()
-        found = dict(supervisor.outcomes())
+    supervisor = Supervisor(1)
+    threading.Thread(target=kill_when_busy, args=(supervisor,), daemon=True).start()
+    found = dict(outcomes(tasks, 1, workers=supervisor))
     assert "ended by signal 9" in found[0].result.error.message
     assert [found[k].result.status for k in range(1, 5)] == ["pass"] * 4
 
@@ -77,8 +78,8 @@ def test_no_workers_at_all(monkeypatch):
 
 
 def test_no_worker_is_left_behind():
-    with Supervisor([task(ENDLESS), task(ENDLESS)], 2) as supervisor:
-        next_event = supervisor.outcomes()
+    with Supervisor(2) as supervisor:
+        next_event = supervisor.answers([task(ENDLESS), task(ENDLESS)], Lines().line)
         workers = []
 
         def look():
@@ -90,6 +91,24 @@ def test_no_worker_is_left_behind():
             next(next_event)
     assert workers
     assert all(worker.process.poll() is not None for worker in workers)
+
+
+@pytest.mark.parametrize(("jobs", "done"), [(1, [3]), (2, [0, 2, 3])])
+def test_an_interrupt_leaves_what_is_done(monkeypatch, jobs, done):
+    """The second task is at work; the last item needs none."""
+
+    def interrupted(tasks, *rest, **options):
+        yield from ((number, Outcome()) for number in (2, 0) if number in done)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradcli.batch.run.in_workers", interrupted)
+    monkeypatch.setattr("gradcli.batch.run.in_process", interrupted)
+    monkeypatch.setattr("gradcli.batch.run.start", lambda bounds, jobs: jobs - 1 or None)
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        for number, _ in outcomes([task(GOOD), task(GOOD), task(GOOD), Outcome()], jobs):
+            seen.append(number)
+    assert seen == done
 
 
 def test_a_worker_ends_with_the_one_it_works_for():

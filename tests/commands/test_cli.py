@@ -58,12 +58,12 @@ def test_usage(gradcli, arguments, message):
 
 
 def test_a_bug_of_ours(monkeypatch, programs, tmp_path, capsys):
-    import gradcli.batch.run
+    import gradcli.batch.here
 
     def broken(*arguments):
         raise AttributeError("ours")
 
-    monkeypatch.setattr(gradcli.batch.run, "check_file", broken)
+    monkeypatch.setattr(gradcli.batch.here, "check_file", broken)
     monkeypatch.chdir(tmp_path)
     files = programs("good")
     assert cli.status_of(["check", *files]) is ExitStatus.BUG
@@ -75,11 +75,11 @@ def test_a_bug_of_ours(monkeypatch, programs, tmp_path, capsys):
 
 
 def test_interrupt(monkeypatch, programs, tmp_path):
-    import gradcli.batch.run
+    import gradcli.batch.here
 
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gradcli.batch.run, "check_file", interrupted)
+    monkeypatch.setattr(gradcli.batch.here, "check_file", interrupted)
     monkeypatch.chdir(tmp_path)
     assert cli.status_of(["check", *programs("good")]) is ExitStatus.INTERRUPTED

@@ -75,9 +75,7 @@ def test_fail_fast_stops_at_the_first_in_order(gradcli, programs, more):
 def test_an_interrupt_leaves_a_partial_summary_and_no_process(programs, tmp_path, more):
     (tmp_path / "hangs.grad").write_text(ENDLESS)
     files = [*programs("good", "kink"), "hangs.grad"]
-    command = [sys.executable, "-m", "gradcli", "check", *files, "--format", "jsonl", *FOREVER, *more]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **streams) as process:
+    with interruptible(tmp_path, *files, "--format", "jsonl", *more) as process:
         lines = [process.stdout.readline(), process.stdout.readline()]
         children = workers(process.pid)
         os.killpg(process.pid, signal.SIGINT)
@@ -88,6 +86,26 @@ def test_an_interrupt_leaves_a_partial_summary_and_no_process(programs, tmp_path
     assert errors == "gradcli: interrupted: 2 of 3 files were checked\n"
     assert (len(children) > 0) is bool(more)
     assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def test_an_interrupt_loses_nothing_that_is_done_behind_what_hangs(programs, tmp_path):
+    (tmp_path / "hangs.grad").write_text(ENDLESS)
+    done = programs("wrong", "good")
+    with interruptible(tmp_path, "hangs.grad", *done, "missing.grad", "--format", "json", "-j", "2", "--cache") as process:
+        while len(list(tmp_path.glob(".gradcli_cache/*/*.json"))) < len(done):
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        printed, errors = process.communicate(timeout=30)
+    assert [(file["path"], file["status"]) for file in json.loads(printed)["files"]] == [
+        ("wrong.grad", "fail"), ("good.grad", "pass"), ("missing.grad", "error"),
+    ]  # fmt: skip
+    assert process.returncode == 130
+    assert "gradcli: interrupted: 3 of 4 files were checked\n" in errors
+
+
+def interruptible(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "gradcli", "check", *arguments, *FOREVER]
+    return subprocess.Popen(command, cwd=folder, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def workers(pid: int) -> list[str]:

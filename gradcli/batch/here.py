@@ -1,0 +1,24 @@
+"""Checking in this process."""
+
+from __future__ import annotations
+
+import traceback
+
+from gradcli.batch.task import Bug, Outcome, Task
+from gradcli.check.file import check_file
+from gradcli.interpreter.loading import READS, Reads
+
+
+def check_one(task: Task, *, recording: bool = True) -> Outcome:
+    """Check here and now; a bug of ours is an outcome, too."""
+    reads: Reads = {}
+    token = READS.set(reads if recording else None)
+    try:
+        return Outcome(check_file(task.source.path, task.source, task.options), reads=reads)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        text = "".join(traceback.format_exception(error)).rstrip()
+        return Outcome(bug=Bug(type(error).__name__, str(error), text))
+    finally:
+        READS.reset(token)
