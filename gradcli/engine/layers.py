@@ -1,19 +1,19 @@
-"""torch.nn's layers and losses: functions of the catalogue with their settings, some with parameters."""
+"""torch.nn's layers that have parameters, and those that hold others."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gradcli.engine.methods import find
 from gradcli.engine.mode import state
 from gradcli.engine.module import Module, parameter
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError
 from gradcli.ops.catalogue import FUNCTIONS
+from gradcli.ops.devices import here
 
 Settings = dict[str, Any]
 
@@ -27,13 +27,14 @@ class Layer(Module):
 
     def __init__(self, *given: Any, dtype: Any = None, device: Any = None, **named: Any) -> None:
         super().__init__()
+        here(device)
         names = list(self.defaults)
         if len(given) > len(names) or any(name not in self.defaults for name in named):
-            raise ArgumentError(f"{type(self).__name__}() takes {', '.join(names) or 'no arguments'}")
+            raise ArgumentError(f"{self.name}() takes {', '.join(names) or 'no arguments'}")
         self.settings = {**self.defaults, **dict(zip(names, given, strict=False)), **named}
         for name, value in self.settings.items():
             if value is ...:
-                raise ArgumentError(f"{type(self).__name__}.__init__() missing 1 required positional argument: '{name}'")
+                raise ArgumentError(f"{self.name}.__init__() missing 1 required positional argument: '{name}'")
         self.build(**self.settings)
         if dtype is not None:
             self.to(dtype)
@@ -41,24 +42,12 @@ class Layer(Module):
     def build(self, *args: Any, **settings: Any) -> None:
         """Make the parameters."""
 
-    def forward(self, *inputs: Any) -> Any:
-        settings = dict(self.settings)
-        if settings.pop("inplace", False):
-            write = find(f"{self.function}_")
-            assert write is not None
-            return write(*inputs, **settings)
-        if "training" in settings:
-            settings["training"] = self.training
-        return FUNCTIONS[self.function](*inputs, **settings)
-
     def with_parameters(self, *inputs: Any, **settings: Any) -> Any:
         """The function of a layer that has a weight and a bias."""
         return FUNCTIONS[self.function](*inputs, self.held["weight"], self.held["bias"], **settings)
 
     def described(self) -> str:
-        told = self.shown.format(**self.settings)
-        in_place = "inplace=True" if self.settings.get("inplace") and "inplace" not in self.shown else ""
-        return ", ".join(part for part in (told, in_place) if part)
+        return self.shown.format(**self.settings)
 
 
 def drawn(shape: tuple[int, ...], bound: float) -> Tensor:
@@ -89,7 +78,7 @@ class Linear(Layer):
     """x @ weight.T + bias: (..., in_features) -> (..., out_features)."""
 
     function = "linear"
-    defaults: ClassVar = {"in_features": ..., "out_features": ..., "bias": True}
+    defaults: ClassVar[Settings] = {"in_features": ..., "out_features": ..., "bias": True}
     shown = "in_features={in_features}, out_features={out_features}, bias={bias}"
 
     def build(self, in_features: int, out_features: int, bias: bool) -> None:
@@ -103,7 +92,7 @@ class Bilinear(Layer):
     """x1 @ weight[k] @ x2 + bias[k] for each output k."""
 
     function = "bilinear"
-    defaults: ClassVar = {"in1_features": ..., "in2_features": ..., "out_features": ..., "bias": True}
+    defaults: ClassVar[Settings] = {"in1_features": ..., "in2_features": ..., "out_features": ..., "bias": True}
     shown = "in1_features={in1_features}, in2_features={in2_features}, out_features={out_features}, bias={bias}"
 
     def build(self, in1_features: int, in2_features: int, out_features: int, bias: bool) -> None:
@@ -117,7 +106,7 @@ class Convolution(Layer):
     """Cross-correlation with learnt kernels over `axes` axes."""
 
     axes = 1
-    defaults: ClassVar = {
+    defaults: ClassVar[Settings] = {
         "in_channels": ..., "out_channels": ..., "kernel_size": ..., "stride": 1, "padding": 0, "dilation": 1, "groups": 1, "bias": True,
     }  # fmt: skip
 
@@ -160,7 +149,7 @@ class Conv3d(Convolution):
 class Embedding(Layer):
     """Rows of a table by their numbers."""
 
-    defaults: ClassVar = {"num_embeddings": ..., "embedding_dim": ..., "padding_idx": None}
+    defaults: ClassVar[Settings] = {"num_embeddings": ..., "embedding_dim": ..., "padding_idx": None}
 
     def build(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None) -> None:
         state.charge(num_embeddings * embedding_dim)
@@ -180,7 +169,7 @@ class Embedding(Layer):
 class LayerNorm(Layer):
     """Normalised over the last axes, then scaled and shifted."""
 
-    defaults: ClassVar = {"normalized_shape": ..., "eps": 1e-5, "elementwise_affine": True, "bias": True}
+    defaults: ClassVar[Settings] = {"normalized_shape": ..., "eps": 1e-5, "elementwise_affine": True, "bias": True}
     shown = "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}, bias={bias}"
 
     def build(self, normalized_shape: Any, elementwise_affine: bool, bias: bool, eps: float) -> None:
@@ -195,7 +184,7 @@ class LayerNorm(Layer):
 class GroupNorm(Layer):
     """Normalised over groups of channels, then scaled and shifted."""
 
-    defaults: ClassVar = {"num_groups": ..., "num_channels": ..., "eps": 1e-5, "affine": True, "bias": True}
+    defaults: ClassVar[Settings] = {"num_groups": ..., "num_channels": ..., "eps": 1e-5, "affine": True, "bias": True}
     shown = "{num_groups}, {num_channels}, eps={eps}, affine={affine}, bias={bias}"
 
     def build(self, num_groups: int, num_channels: int, eps: float, affine: bool, bias: bool) -> None:
@@ -208,7 +197,9 @@ class GroupNorm(Layer):
 class BatchNorm1d(Layer):
     """Normalised for each channel over the batch while training, by the running statistics else."""
 
-    defaults: ClassVar = {"num_features": ..., "eps": 1e-5, "momentum": 0.1, "affine": True, "track_running_stats": True, "bias": True}
+    defaults: ClassVar[Settings] = {
+        "num_features": ..., "eps": 1e-5, "momentum": 0.1, "affine": True, "track_running_stats": True, "bias": True,
+    }  # fmt: skip
     shown = "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, bias={bias}, track_running_stats={track_running_stats}"
 
     def build(self, num_features: int, affine: bool, bias: bool, track_running_stats: bool, eps: float, momentum: float) -> None:
@@ -235,7 +226,7 @@ class BatchNorm2d(BatchNorm1d):
 class PReLU(Layer):
     """max(x, 0) + weight * min(x, 0), with a learnt weight."""
 
-    defaults: ClassVar = {"num_parameters": 1, "init": 0.25}
+    defaults: ClassVar[Settings] = {"num_parameters": 1, "init": 0.25}
     shown = "num_parameters={num_parameters}"
 
     def build(self, num_parameters: int, init: float) -> None:
@@ -298,68 +289,11 @@ class Sequential(ModuleList):
         return x
 
 
-def layer(name: str, function: str, shown: str = "", **defaults: Any) -> type[Layer]:
-    """A layer without parameters."""
-    return type(name, (Layer,), {"function": function, "defaults": defaults, "shown": shown})
-
-
-class Pool(Layer):
-    """A pooling layer: its steps are as long as its windows unless told otherwise."""
-
-    def build(self, *args: Any, **settings: Any) -> None:
-        if settings["stride"] is None:
-            self.settings["stride"] = settings["kernel_size"]
-
-
-def pool(name: str, function: str, *shown: str, **defaults: Any) -> type[Pool]:
-    settings = {"kernel_size": ..., "stride": None, "padding": 0, **defaults}
-    return type(name, (Pool,), {"function": function, "defaults": settings, "shown": ", ".join(f"{s}={{{s}}}" for s in shown)})
-
-
-MAX, AVERAGE = ("kernel_size", "stride", "padding", "dilation", "ceil_mode"), ("kernel_size", "stride", "padding")
-
-LAYERS: dict[str, Callable[..., Any]] = {
+LAYERS: dict[str, type[Module]] = {
     cls.__name__: cls
     for cls in (
-        layer("ReLU", "relu", inplace=False), layer("ReLU6", "relu6", inplace=False), layer("Sigmoid", "sigmoid"), layer("Tanh", "tanh"),
-        layer("LeakyReLU", "leaky_relu", "negative_slope={negative_slope}", negative_slope=0.01, inplace=False),
-        layer("ELU", "elu", "alpha={alpha}", alpha=1.0, inplace=False), layer("CELU", "celu", "alpha={alpha}", alpha=1.0, inplace=False),
-        layer("SELU", "selu", inplace=False), layer("GELU", "gelu", "approximate={approximate!r}", approximate="none"),
-        layer("SiLU", "silu"), layer("Mish", "mish"), layer("Softsign", "softsign"), layer("Tanhshrink", "tanhshrink"),
-        layer("Softplus", "softplus", "beta={beta}, threshold={threshold}", beta=1.0, threshold=20.0), layer("LogSigmoid", "logsigmoid"),
-        layer("Hardsigmoid", "hardsigmoid"), layer("Hardswish", "hardswish"), layer("Hardshrink", "hardshrink", "{lambd}", lambd=0.5),
-        layer("Hardtanh", "hardtanh", "min_val={min_val}, max_val={max_val}", min_val=-1.0, max_val=1.0),
-        layer("Softshrink", "softshrink", "{lambd}", lambd=0.5), layer("GLU", "glu", "dim={dim}", dim=-1),
-        layer("Threshold", "threshold", "threshold={threshold}, value={value}", threshold=..., value=...),
-        layer("Softmax", "softmax", "dim={dim}", dim=None), layer("LogSoftmax", "log_softmax", "dim={dim}", dim=None),
-        layer("Softmin", "softmin", "dim={dim}", dim=None),
-        layer("Dropout", "dropout", "p={p}, inplace={inplace}", p=0.5, inplace=False, training=True),
-        layer("Flatten", "flatten", "start_dim={start_dim}, end_dim={end_dim}", start_dim=1, end_dim=-1),
-        layer("Unflatten", "unflatten", "dim={dim}, unflattened_size={sizes}", dim=..., sizes=...),
-        layer("AdaptiveAvgPool1d", "adaptive_avg_pool1d", "output_size={output_size}", output_size=...),
-        layer("AdaptiveAvgPool2d", "adaptive_avg_pool2d", "output_size={output_size}", output_size=...),
-        pool("MaxPool1d", "max_pool1d", *MAX, dilation=1, ceil_mode=False), pool("AvgPool1d", "avg_pool1d", *AVERAGE),
-        pool("MaxPool2d", "max_pool2d", *MAX, dilation=1, ceil_mode=False), pool("AvgPool2d", "avg_pool2d", *AVERAGE),
-        layer("CosineSimilarity", "cosine_similarity", dim=1, eps=1e-8), layer("PixelShuffle", "pixel_shuffle", upscale_factor=...),
-        layer("MSELoss", "mse_loss", reduction="mean"), layer("L1Loss", "l1_loss", reduction="mean"),
-        layer("SmoothL1Loss", "smooth_l1_loss", reduction="mean", beta=1.0),
-        layer("HuberLoss", "huber_loss", reduction="mean", delta=1.0),
-        layer("BCELoss", "binary_cross_entropy", weight=None, reduction="mean"),
-        layer("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", weight=None, reduction="mean", pos_weight=None),
-        layer("CrossEntropyLoss", "cross_entropy", weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0),
-        layer("NLLLoss", "nll_loss", weight=None, ignore_index=-100, reduction="mean"),
-        layer("KLDivLoss", "kl_div", reduction="mean", log_target=False), layer("SoftMarginLoss", "soft_margin_loss", reduction="mean"),
-        layer("MarginRankingLoss", "margin_ranking_loss", margin=0.0, reduction="mean"),
-        layer("HingeEmbeddingLoss", "hinge_embedding_loss", margin=1.0, reduction="mean"),
-        layer("CosineEmbeddingLoss", "cosine_embedding_loss", margin=0.0, reduction="mean"),
-        layer("TripletMarginLoss", "triplet_margin_loss", margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean"),
-        layer("PoissonNLLLoss", "poisson_nll_loss", log_input=True, full=False, eps=1e-8, reduction="mean"),
-        layer("GaussianNLLLoss", "gaussian_nll_loss", full=False, eps=1e-6, reduction="mean"),
-        layer("MultiMarginLoss", "multi_margin_loss", p=1, margin=1.0, weight=None, reduction="mean"),
-        layer("MultiLabelMarginLoss", "multilabel_margin_loss", reduction="mean"),
-        layer("MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", weight=None, reduction="mean"),
-        Linear, Bilinear, Conv1d, Conv2d, Conv3d, Embedding, LayerNorm, GroupNorm, BatchNorm1d, BatchNorm2d, PReLU, Identity,
-        ModuleList, Sequential,
+        Linear, Bilinear, Conv1d, Conv2d, Conv3d, Embedding, LayerNorm, GroupNorm, BatchNorm1d, BatchNorm2d, PReLU, Identity, ModuleList,
+        Sequential,
     )
 }  # fmt: skip
-"""torch.nn by name."""
+"""The others of torch.nn."""

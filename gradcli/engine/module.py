@@ -30,6 +30,11 @@ def parameter(data: Any = None, requires_grad: bool = True) -> Tensor:
 class Module:
     """Holds parameters, buffers (tensors that are no parameters) and modules by name; `forward` says what a call does."""
 
+    name = "Module"
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__name__
+
     def __init__(self) -> None:
         self.training = True
         self.settings: dict[str, Any] = {}
@@ -40,7 +45,7 @@ class Module:
         self.backward_hooks: dict[int, Callable[..., Any]] = {}
 
     def forward(self, *inputs: Any) -> Any:
-        raise MissingRuleError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise MissingRuleError(f'Module [{self.name}] is missing the required "forward" function')
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         for hook in list(self.before.values()):
@@ -149,7 +154,7 @@ class Module:
         own = self.state_dict()
         if strict and own.keys() != state_dict.keys():
             missing, unexpected = [k for k in own if k not in state_dict], [k for k in state_dict if k not in own]
-            raise AutogradError(f"Error(s) in loading state_dict for {type(self).__name__}: missing {missing}, unexpected {unexpected}")
+            raise AutogradError(f"Error(s) in loading state_dict for {self.name}: missing {missing}, unexpected {unexpected}")
         with recording(False):
             for name, value in state_dict.items():
                 if name in own:
@@ -175,7 +180,7 @@ class Module:
 
     def __repr__(self) -> str:
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self.named_children()]
-        name = type(self).__name__
+        name = self.name
         return f"{name}(\n  " + "\n  ".join(children) + "\n)" if children else f"{name}({self.described()})"
 
 

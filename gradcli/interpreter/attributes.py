@@ -115,7 +115,7 @@ def shown_name(value: Any, table: Table) -> str:
     if isinstance(value, Node):
         return value.name
     if isinstance(value, Module):
-        return type(value).__name__
+        return value.name
     return builtin_name(value) if isinstance(value, BaseException) else table.shown
 
 

@@ -12,6 +12,7 @@ from gradcli.engine.function import Context, Function, FunctionNode
 from gradcli.engine.module import parameter
 from gradcli.engine.node import Node
 from gradcli.engine.parameters import is_parameter
+from gradcli.engine.plain_layers import Plain
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import builtin_name
 from gradcli.interpreter.values import BoundMethod, Kind, LazyIterator, Size, module
@@ -43,6 +44,15 @@ DTYPE = Kind("torch.dtype", (np.dtype,))
 PARAMETER = Kind("torch.nn.parameter.Parameter", (Tensor,), parameter, test=is_parameter)
 
 
+LAYERS: dict[str, Kind] = {}
+"""Kinds of layers that have no class of their own, by name."""
+
+
+def add_layer(name: str, kind: Kind) -> Kind:
+    LAYERS[name] = kind
+    return kind
+
+
 def add_kind(cls: type, kind: Kind) -> Kind:
     PLAIN[cls] = kind
     return kind
@@ -55,6 +65,8 @@ def kind_of(value: Any) -> Kind:
         return PARAMETER if is_parameter(value) else found
     if isinstance(value, Node):
         return Kind(f"torch.autograd.function.{value.name}" if isinstance(value, FunctionNode) else value.name, (type(value),))
+    if isinstance(value, Plain):
+        return LAYERS[value.name]
     if isinstance(value, np.dtype):
         return DTYPE
     if isinstance(value, Size):

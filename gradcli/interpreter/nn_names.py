@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from gradcli.engine.initial import INITIAL, UTILS, functional_call
 from gradcli.engine.layers import LAYERS
 from gradcli.engine.module import Module
+from gradcli.engine.plain_layers import PLAIN, Plain
 from gradcli.interpreter.attributes import MISSING, Table
 from gradcli.interpreter.dtypes import DTYPES
-from gradcli.interpreter.kinds import PARAMETER, add_kind
+from gradcli.interpreter.kinds import PARAMETER, add_kind, add_layer
 from gradcli.interpreter.values import Kind, LazyIterator
 
 FILES = {
@@ -21,13 +23,18 @@ FILES = {
 """What a layer's name has in it -> the file of torch.nn.modules that has the layer; the others are activations."""
 
 
-def layer_kind(name: str, cls: Any) -> Kind:
-    file = next((file for part, file in FILES.items() if part in name), "activation")
-    return add_kind(cls, Kind(f"torch.nn.modules.{file}.{name}", (cls,), cls))
+def shown(name: str) -> str:
+    return f"torch.nn.modules.{next((file for part, file in FILES.items() if part in name), 'activation')}.{name}"
+
+
+def plain_kind(name: str) -> Kind:
+    """The type of the layers of one name."""
+    return add_layer(name, Kind(shown(name), (Plain,), partial(Plain, name), test=lambda layer: layer.name == name))
 
 
 NN: dict[str, Any] = {
-    **{name: layer_kind(name, cls) for name, cls in LAYERS.items()},
+    **{name: add_kind(cls, Kind(shown(name), (cls,), cls)) for name, cls in LAYERS.items()},
+    **{name: plain_kind(name) for name in PLAIN},
     "Module": Kind("torch.nn.modules.module.Module", (Module,), Module),
     "Parameter": PARAMETER,
 }

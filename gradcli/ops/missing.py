@@ -5,8 +5,8 @@ A test holds the table of operations against the vocabulary.
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from importlib.resources import files
 
 GROUPS: tuple[tuple[str, str], ...] = (
     (
@@ -118,7 +118,8 @@ AREAS: tuple[tuple[str, str], ...] = (
 @cache
 def public() -> dict[str, frozenset[str]]:
     """Module of PyTorch 2.13 -> its public names; `torch.Tensor` has the methods and attributes of tensors."""
-    lines = (files("gradcli.ops") / "pytorch.txt").read_text("utf-8").splitlines()
+    with open(os.path.join(os.path.dirname(__file__), "pytorch.txt"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
     return {module: frozenset(names.split()) for module, _, names in (line.partition(":") for line in lines)}
 
 
