@@ -239,7 +239,10 @@ def truth(opinion: Opinion, item: Input) -> np.ndarray | None:
         return found
     eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else EPS
     projection = Projection(item.autograd, scales(np.asarray(item.point, dtype=float)), opinion.project, eps)
-    projection.run()
+    try:
+        projection.run()
+    except NoAnswer:
+        return None
     return projection.given
 
 

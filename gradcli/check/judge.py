@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.opinions import Opinion
-from gradcli.check.projection import Projection
+from gradcli.check.projection import CULPRITS, Project, Projection
 from gradcli.references.difference import scales
+from gradcli.references.estimate import NoAnswer
 
 ORDER = ("pass", "kink", "unstable", "nan", "unchecked", "fail")
 """From best to worst (a failing nan stands between unchecked and fail)."""
@@ -287,7 +289,14 @@ class Judge:
         silent = np.isfinite(self.given) & ~np.isfinite(self.symbolic)
         if project is None or not silent.any():
             return
-        size = scales(np.asarray(self.point, dtype=float))
+        try:
+            self.along_directions(project, silent)
+        except NoAnswer as why:
+            self.notes.append(("projection", f"no verdict along random directions: {why}"))
+
+    def along_directions(self, project: Project, silent: np.ndarray) -> None:
+        """`by_projection` of the elements that no reference by element speaks on."""
+        size = np.where(np.isfinite(self.given), scales(np.asarray(self.point, dtype=float)), 0.0)
         given = np.where(np.isfinite(self.given), self.given, 0.0)
         unspoken = silent & (self.verdicts == "unchecked")
         projection = Projection(given, size, project, self.eps)
@@ -345,9 +354,21 @@ class Judge:
             return
         alone = np.isnan(self.symbolic) & (self.opinion.symbolic is None)
         exists = np.isfinite(self.symbolic) | (alone & np.isfinite(self.slope) & self.reliable())
+        if self.opinion.tangents is not None:
+            exists |= self.exist_along(np.argwhere(broken)[:CULPRITS], self.opinion.tangents)
         self.verdicts[broken] = "nan"
         self.failing[broken & exists] = True
         self.error = np.where(broken, np.inf, self.error)
+
+    def exist_along(self, places: np.ndarray, tangents: Project) -> np.ndarray:
+        """Those of some elements that have a finite derivative along themselves."""
+        exists = np.zeros(self.given.shape, dtype=bool)
+        for place in map(tuple, places):
+            unit = np.zeros(self.given.shape)
+            unit[place] = 1.0
+            with contextlib.suppress(NoAnswer):
+                exists[place] = np.isfinite(tangents(unit)[0])
+        return exists
 
     def second_opinions(self) -> None:
         """Say where the differences contradict a gradient that SymPy confirms."""
@@ -358,8 +379,9 @@ class Judge:
             self.notes.append(("unreliable-fd", text))
         elif self.opinion.slopes is not None and passed.all():
             projection = Projection(self.symbolic, scales(np.asarray(self.point, dtype=float)), self.opinion.slopes)
-            if not projection.agrees():
-                self.notes.append(("unreliable-fd", text + " (along a random direction)"))
+            with contextlib.suppress(NoAnswer):
+                if not projection.agrees():
+                    self.notes.append(("unreliable-fd", text + " (along a random direction)"))
 
     def set(self, where: Any, verdict: str) -> None:
         self.verdicts[where] = verdict

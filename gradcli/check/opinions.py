@@ -224,7 +224,7 @@ class Witness:
         if any(term.weights is None or term.origin is not None for term in item.terms) or not self.paths(position):
             return None, why
         try:
-            self.tangent(position, np.ones(item.shape))
+            self.tangent(position, np.isfinite(item.autograd).astype(float))
         except NoAnswer as silent:
             return None, f"{why}; {silent}"
         return partial(self.tangent, position), ""

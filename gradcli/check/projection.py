@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.references.estimate import NoAnswer
+
 DIRECTIONS = 3
 CULPRITS = 4
 """How many wrong elements are looked for one after the other."""
@@ -15,6 +17,8 @@ ROUNDINGS = 4.5e6
 """By how many roundings (eps) of its largest term float64 may move a projection: of a long sum of products, with what cancels in it."""
 FEWER = 4e3
 """The same for shorter formats, whose programs cannot be as long."""
+WIDE = 1e-3
+"""An error bar of this part of the largest term, or of the derivative, decides nothing."""
 SAME = 1e-9
 """Relative distance of ratios that are taken to be one factor."""
 
@@ -23,7 +27,7 @@ Project = Callable[[np.ndarray], tuple[float, float]]
 
 
 class Projection:
-    """Judges a gradient by its products with directions.
+    """Judges a gradient by its products with directions; raises NoAnswer where these say nothing.
 
     `size` gives the length of a direction in every element, `eps` is the rounding of the numbers that the gradient was made
     in. `wrong` collects what bisection found (flat index -> derivative); `factor` is what the whole gradient is off by, where
@@ -63,8 +67,16 @@ class Projection:
         return False
 
     def disagreement(self) -> np.ndarray | None:
-        """A direction along which the gradient is off; None where there is none among a few."""
-        return next((d for d in (self.draw() for _ in range(DIRECTIONS)) if self.off(d) > 1), None)
+        """A direction along which the gradient is off; None where there is none among a few. Raises NoAnswer where that cannot be told."""
+        for direction in (self.draw() for _ in range(DIRECTIONS)):
+            value, bar = self.project(direction)
+            if not np.isfinite(value):
+                raise NoAnswer("the derivative along a direction is not finite")
+            if BARS * bar > WIDE * max(float(np.abs(self.given * direction).max(initial=0.0)), abs(value)):
+                raise NoAnswer("the error bar of the derivative along a direction is too wide to decide")
+            if self.ratio(direction, value, bar) > 1:
+                return direction
+        return None
 
     def draw(self) -> np.ndarray:
         """A direction with every element of the size of the point's."""
@@ -74,7 +86,10 @@ class Projection:
 
     def off(self, direction: np.ndarray) -> float:
         """How far the projection is off, in units of what error bar and rounding allow."""
-        value, bar = self.project(direction)
+        return self.ratio(direction, *self.project(direction))
+
+    def ratio(self, direction: np.ndarray, value: float, bar: float) -> float:
+        """`off` for the derivative along a direction and its bar."""
         terms = self.given * direction
         rounding = self.expected * float(np.abs(terms).max(initial=0.0)) + 4.5 * self.eps * float(np.abs(terms).sum())
         difference = abs(float(terms.sum()) - value)

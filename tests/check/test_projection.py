@@ -7,6 +7,7 @@ import pytest
 
 from gradcli.check import CheckOptions, check_file, opinions
 from gradcli.check.projection import Projection
+from gradcli.references.estimate import NoAnswer
 
 PROGRAM = """
 import torch
@@ -94,3 +95,19 @@ def test_a_jacobian_too_large_for_differences_is_checked_along_random_grad_outpu
     (target,) = check_file("long.grad", text, CheckOptions()).targets
     assert (target.status, target.symbolic) == ("pass", "directional")
     assert target.notes[0].kind == "random-grad-outputs"
+
+
+def test_elements_that_are_not_finite_take_no_part_in_directions() -> None:
+    text = "import torch\nx = torch.tensor([-1.0, 4.0, 9.0], requires_grad=True)\ny = torch.where(x > 0, sqrt(x), x * x).sum()"
+    (target,) = check_file("masked.grad", text, CheckOptions(symbolic_budget=1)).targets
+    assert target.symbolic == "directional"
+    assert target.inputs[0].verdicts.tolist() == ["nan", "pass", "pass"]
+    assert target.inputs[0].failing.tolist() == [True, False, False]
+
+
+def test_a_bar_too_wide_decides_nothing() -> None:
+    projection = Projection(np.ones(5), np.ones(5), lambda direction: (float(direction.sum()), np.inf))
+    with pytest.raises(NoAnswer, match="too wide"):
+        projection.run()
+    with pytest.raises(NoAnswer, match="not finite"):
+        Projection(np.ones(5), np.ones(5), lambda direction: (np.nan, 0.0)).agrees()
