@@ -17,6 +17,7 @@ from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, SourceErrors, UsageError
 from gradcli.interpreter.faults import program_error
+from gradcli.interpreter.limits import HIGHEST_ORDER
 from gradcli.interpreter.program import Program, Run, prepared
 from gradcli.interpreter.recorder import CheckCall, ClaimCall
 from gradcli.syntax.source import Source
@@ -106,6 +107,8 @@ def make_targets(
             raise RuntimeError(f"{label} does not require grad: create it with requires_grad=True")
     if not output.requires_grad and not constant:
         raise RuntimeError(f"{name} does not require grad: no operation on the way to it does")
+    if order > HIGHEST_ORDER:
+        raise ValueError(f"order: derivatives up to order {HIGHEST_ORDER} are taken")
     weights = weights_of(grad_outputs, output, name)
     if not output.requires_grad:
         return targets.constants(output, name, wrt, weights, line, order)
@@ -258,7 +261,7 @@ def evaluated(run: Run, text: str, option: str) -> Any:
 
 def variable(run: Run, name: str, option: str) -> Tensor:
     """A tensor by the name of its top-level variable, or by an expression such as `layers[0]`."""
-    value = run.scope.get(name) if name.isidentifier() else evaluated(run, name, option)
+    value = run.scope[name] if name in run.scope else None if name.isidentifier() else evaluated(run, name, option)
     if value is None:
         tensors = [n for n, v in run.scope.items() if isinstance(v, Tensor)]
         hint = did_you_mean(name, tensors) or f"tensors: {', '.join(tensors)}"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import mpmath
 import numpy as np
 
 from gradcli.check import collect as collecting
@@ -27,6 +26,7 @@ from gradcli.check.notes import gather_notes
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
 from gradcli.check.point import Point
+from gradcli.check.rerun import Rerun
 from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
 from gradcli.check.second import second_faults
 from gradcli.check.subgradient import allow_subgradient
@@ -36,10 +36,8 @@ from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.clock import OutOfTime
 from gradcli.interpreter.faults import program_error
 from gradcli.interpreter.program import Program, Run
-from gradcli.references.derived import TAIL_DIGITS, afresh
-from gradcli.references.pair import lifted, lowered, parts
-from gradcli.references.scalar import DIGITS
-from gradcli.references.tangent import widened
+from gradcli.references.derived import afresh
+from gradcli.references.pair import parts
 from gradcli.syntax.directives import expectation
 from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
@@ -147,68 +145,6 @@ def guarded(function: Any, *args: Any) -> tuple[Run, list[Target]]:
             raise
         raise told from error
     return found
-
-
-AGREEMENT = 1e-12
-"""Relative distance at which two derivations without rounding are the same: some constants of rules are float64."""
-
-
-class PassesOnly(Tracer):
-    """Notes backward passes, follows nothing."""
-
-    @property
-    def following(self) -> bool:
-        return False
-
-
-class Rerun:
-    """The whole program run once more on other storage, on demand: the engine's own rules without rounding.
-
-    `lift` puts the leaves into that storage: numbers of so many `digits`.
-    """
-
-    def __init__(self, point: Point, digits: int = DIGITS, lift: Callable[[Any], Any] = lifted) -> None:
-        self.point = point
-        self.digits = digits
-        self.lift = lift
-        self.targets: list[Target] | None = None
-        self.failed = False
-
-    @cached_property
-    def deeper(self) -> Rerun:
-        """A run at so many digits that 1 - tanh(x)**2 is not 0 in the tails, as far as float64 goes."""
-        return Rerun(self.point, TAIL_DIGITS)
-
-    @cached_property
-    def extended(self) -> Rerun:
-        """A run on whole arrays of extended precision, for programs too large for 50 digits."""
-        return Rerun(self.point, lift=widened)
-
-    def gradient(self, target: int, position: int) -> np.ndarray | None:
-        """The gradient of one input as the engine derives it here; None where the program does not run so."""
-        if self.targets is None and not self.failed:
-            try:
-                with mpmath.workdps(self.digits):
-                    run, self.targets = self.point.collect(PassesOnly(), self.lift)
-                self.failed = run.error is not None
-            except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
-                self.failed = True
-        if self.failed or self.targets is None or target >= len(self.targets):
-            return None
-        inputs = self.targets[target].inputs
-        if position >= len(inputs):
-            return None
-        found = np.asarray(lowered(np.asarray(inputs[position].autograd)))
-        return direction.paired(found, inputs[position].dtype.kind == "c")
-
-    def agreeing(self, target: int, position: int, truth: np.ndarray | None) -> np.ndarray | None:
-        """`gradient`, taken anew at many more digits where it does not agree with what SymPy finds."""
-        found = self.gradient(target, position)
-        if found is None or truth is None or np.shape(found) != truth.shape:
-            return found
-        off = ~(np.abs(found - truth) <= AGREEMENT * np.abs(truth)) & np.isfinite(truth)
-        deeper = self.deeper.gradient(target, position) if off.any() else None
-        return found if deeper is None else np.where(off, deeper, found)
 
 
 def judge_target(
