@@ -29,7 +29,7 @@ from gradcli.check.point import Point
 from gradcli.check.rerun import Rerun
 from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
 from gradcli.check.second import second_faults
-from gradcli.check.subgradient import allow_subgradient
+from gradcli.check.subgradient import allow_subgradient, forgive_hidden_kinks
 from gradcli.check.target import Target
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, UsageError
@@ -168,9 +168,11 @@ def judge_target(
     notes = [*target.notes, *gather_notes(target, judgements, opinions, tracer)]
     ulps = value_ulps(target, witness)
     notes += unstable_notes(judged, judgements, opinions, options.symbolic_budget) + value_note(target, ulps)
+    evaluations = sum(witness.evaluations(k) for k in range(len(inputs)))
     result = TargetResult(
         target.output, target.line, target.value.shape, target.value, target.grad_outputs, target.order, worst,
         any(bool(i.failing.any()) for i in inputs), method(opinions, "symbolic"), method(opinions, "difference"), inputs, None, notes, ulps,
+        evaluations,
     )  # fmt: skip
     add_extras(result, target, witness, options)
     if worst == "fail":
@@ -225,6 +227,7 @@ def judge_input(
     judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, point, rounding, slopes, extended).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
+    forgive_hidden_kinks(judgement, item, np.asarray(given, dtype=float))
     return judgement
 
 

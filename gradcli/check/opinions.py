@@ -69,6 +69,7 @@ class Witness:
         self.budget = budget
         self.exact: dict[tuple[int, int], Exact | NoAnswer] = {}
         self.order: dict[int, list[list[Record]]] = {}
+        self.known_paths: dict[int, list[tuple[Term, Path]]] = {}
 
     def records(self, term: Term) -> list[list[Record]]:
         """For each input the records of the term that it moves."""
@@ -145,19 +146,24 @@ class Witness:
         """The finite-difference opinion on an input: the sum over its terms."""
         item = self.inputs[position]
         given = np.asarray(item.autograd if item.claimed is None else item.claimed)
-        value, error, evaluations = np.zeros(np.shape(item.autograd)), np.zeros(np.shape(item.autograd)), 0
+        value, error = np.zeros(np.shape(item.autograd)), np.zeros(np.shape(item.autograd))
         for term, path in self.paths(position):
             part = numeric(path, term.weights, given)
             value, error = value + part.value, error + part.error
-            evaluations += part.evaluations
         if item.constant is not None:
             value = value + item.constant
-        return Estimate(np.array(value), np.array(error), "full", evaluations)
+        return Estimate(np.array(value), np.array(error), "full")
 
     def paths(self, position: int) -> list[tuple[Term, Path]]:
         """The path from an input to each term that depends on it."""
-        moved = [(t, self.records(t)[position]) for t in self.inputs[position].terms if t.record is not None]
-        return [(term, Path(term.record, [records])) for term, records in moved if records and term.record is not None]
+        if position not in self.known_paths:
+            moved = [(t, self.records(t)[position]) for t in self.inputs[position].terms if t.record is not None]
+            self.known_paths[position] = [(t, Path(t.record, [records])) for t, records in moved if records and t.record is not None]
+        return self.known_paths[position]
+
+    def evaluations(self, position: int) -> int:
+        """How often the program was evaluated for the differences by an input."""
+        return sum(path.evaluations for _, path in self.paths(position))
 
     def work(self, position: int) -> int:
         return sum(difference.work(path) for _, path in self.paths(position))

@@ -94,6 +94,8 @@ class TargetResult:
     notes: list[Note] = field(default_factory=list)
     value_ulps: float | None = None
     """How far the value is from the exact one, in units of its last place; None where nobody knows."""
+    evaluations: int = 0
+    """How often the program was evaluated for differences."""
 
 
 @dataclass

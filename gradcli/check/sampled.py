@@ -45,7 +45,10 @@ class Sampled(Witness):
             return Estimate(np.zeros(shape), np.zeros(shape), "full")
         value, error = difference.ladder(program, elements, difference.QUICK)
         value, error = (np.moveaxis(part, 0, -1).reshape(shape) for part in (value, error))
-        return Estimate(value, error, "full", 2 * len(difference.QUICK) * len(elements))
+        return Estimate(value, error, "full")
+
+    def evaluations(self, position: int) -> int:
+        return self.programs[position].path.evaluations
 
     def refine(self, position: int, estimate: Estimate, elements: np.ndarray) -> None:
         program = self.programs[position]

@@ -40,12 +40,14 @@ class CallPath:
         self.inputs = [[Moved(point)]]
         self.output = Output(call(point))
         self.steps: list[Any] = []
+        self.evaluations = 0
 
 
 class Called(Program):
     """A program whose values are had by calling."""
 
     def values(self, deltas: np.ndarray) -> np.ndarray:
+        self.path.evaluations += len(deltas)
         return np.stack([self.path.call(self.point + delta) for delta in deltas])  # type: ignore[attr-defined]
 
 

@@ -76,6 +76,7 @@ def slopes_along(program: Program, deltas: np.ndarray, size: np.ndarray) -> tupl
 
 def evaluate(program: Program, deltas: np.ndarray) -> np.ndarray:
     """The output at the point moved by imaginary amounts."""
+    program.path.evaluations += len(deltas)
     given = [[as_complex(as_float(r.value)) + deltas for r in program.path.inputs[0]]]
     return np.asarray(program.path.replay(given, step, lambda value: as_complex(as_float(value))))
 

@@ -52,6 +52,7 @@ class Program(NamedTuple):
 
     def values(self, deltas: np.ndarray) -> np.ndarray:
         """The output at the point moved by each row of `deltas` (rows, *input shape): (rows, *output shape)."""
+        self.path.evaluations += len(deltas)
         records = self.path.inputs[0]
         given = [[as_float(r.value) + (joined(deltas) if holds_complex(r.value) else deltas) for r in records]]
         return parts(self.path.replay(given, step, as_float))
@@ -103,21 +104,19 @@ def full(path: Path, weights: np.ndarray | None, elements: np.ndarray | None = N
     value, error = ladder(program, chosen, QUICK)
     value, error = np.moveaxis(value, 0, -1), np.moveaxis(error, 0, -1)
     shape = program.shape + (program.point.shape if elements is None else chosen.shape)
-    return Estimate(value.reshape(shape), error.reshape(shape), "full", 2 * len(QUICK) * len(chosen))
+    return Estimate(value.reshape(shape), error.reshape(shape), "full")
 
 
 def refined(estimate: Estimate, path: Path, weights: np.ndarray | None, elements: np.ndarray, noise: float = 0.0) -> None:
     """Replace those (flat) elements of an estimate by what the full ladder gives, relative to the element or, where better, to 1."""
     program = Program(path, weights, noise)
     value, error = ladder(program, elements, LADDER)
-    estimate.evaluations += 2 * len(LADDER) * len(elements)
     size = np.abs(program.point.reshape(-1)[elements])
     wide = np.flatnonzero((size < 1) & ~(error <= WIDE * np.abs(value)).reshape(len(elements), -1).all(axis=1))
     if wide.size:
         other, bar = ladder(program, elements[wide], LADDER, np.ones(wide.size))
         better = bar < error[wide]
         value[wide], error[wide] = np.where(better, other, value[wide]), np.where(better, bar, error[wide])
-        estimate.evaluations += 2 * len(LADDER) * len(wide)
     index = (slice(None),) * len(program.shape) + (elements,)
     known = np.isfinite(np.moveaxis(error, 0, -1))
     for whole, part in ((estimate.value, value), (estimate.error, error)):

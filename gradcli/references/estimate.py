@@ -13,13 +13,12 @@ class Estimate:
 
     `value` has the shape of the gradient (for a Jacobian: output shape + leaf shape); NaN where the reference
     has no answer. `error` bounds the distance from the true value, element by element. `method` is the word
-    that reports show, `evaluations` how often the program was evaluated.
+    that reports show.
     """
 
     value: np.ndarray
     error: np.ndarray
     method: str
-    evaluations: int = 0
 
 
 class NoAnswer(Exception):

@@ -26,12 +26,10 @@ def numeric(path: Path, weights: np.ndarray | None, given: np.ndarray) -> Estima
     flat = np.asarray(given, dtype=float).reshape(value.shape)
     agree = np.abs(value - flat) <= AGREES * np.abs(flat) + error
     open_ = np.flatnonzero(~agree.reshape(-1, value.shape[-1]).all(axis=0))
-    evaluations = 2 * len(elements)
     if open_.size:
         rest = difference.full(path, weights, open_)
         value[..., open_], error[..., open_] = rest.value, rest.error
-        evaluations += rest.evaluations
-    return Estimate(value.reshape(shape), error.reshape(shape), "full", evaluations)
+    return Estimate(value.reshape(shape), error.reshape(shape), "full")
 
 
 def projected(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:

@@ -29,6 +29,8 @@ class Path:
         free = {id(r) for records in self.inputs for r in records}
         self.steps = downstream(reachable(output, free), free)
         self.moves = {id(r) for r in self.steps} | free
+        self.evaluations = 0
+        """How often the program was evaluated for differences."""
         self.last = {id(arg): step.index for step in self.steps for arg in step.inputs if isinstance(arg, Record)}
 
     @property

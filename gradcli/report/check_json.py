@@ -65,6 +65,7 @@ def _target(target: TargetResult) -> dict[str, Any]:
         "order": target.order,
         "status": target.status,
         "failing": bool(target.failing),
+        "evaluations": int(target.evaluations),
         "method": {"symbolic": target.symbolic, "finite_difference": target.finite_difference},
         "inputs": [_input(item) for item in target.inputs],
         "blame": None if target.blame is None else _blame(target.blame),

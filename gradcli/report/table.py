@@ -94,7 +94,9 @@ def _title(target: TargetResult, view: View) -> Iterator[Line]:
     jacobian = any(len(item.autograd.shape) > len(item.shape) for item in target.inputs)
     yield [(f"  {target.output}", "heading"), (f"{line}, {kind}{order}{', Jacobian' if jacobian else ''}", "")]
     methods = (("symbolic", target.symbolic), ("finite differences", target.finite_difference))
-    yield from remarks.wrapped("  references: ", "; ".join(_method(name, method) for name, method in methods), view, "quiet")
+    text = "; ".join(_method(name, method) for name, method in methods)
+    count = f", {target.evaluations} evaluation{'' if target.evaluations == 1 else 's'}" if target.evaluations else ""
+    yield from remarks.wrapped("  references: ", text + count, view, "quiet")
 
 
 def _method(name: str, method: str) -> str:
