@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+import sympy
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "samples"
 
@@ -46,3 +48,40 @@ def test_what_cannot_be_derived_is_said(gradcli, tmp_path: Path) -> None:
     assert "no closed form: 3600 derivatives" in done.stderr
     assert gradcli("derive", "x.grad", "--latex", "--code", "c").returncode == 2
     assert gradcli("derive", "missing.grad").returncode == 2
+
+
+def test_json_has_formulas_that_sympy_reads(gradcli) -> None:
+    found = json.loads(gradcli("derive", SAMPLES / "product_rule.grad", "--format", "json").stdout)
+    assert (found["schema"], found["output"], found["order"], found["branches"]) == ("gradcli.derive/1", "y", 1, [])
+    symbols = {name: sympy.Symbol(name) for name in "ab"}
+    by_a = found["derivatives"][0]
+    assert (by_a["wrt"], by_a["agrees"]) == (["a"], True)
+    assert sympy.sympify(by_a["formula"], symbols) == symbols["b"] * sympy.cos(symbols["a"] * symbols["b"])
+    assert by_a["value"] == pytest.approx(by_a["autograd"])
+
+
+@pytest.mark.parametrize("form", ["latex", "numpy"])
+def test_the_same_by_two_names(gradcli, form) -> None:
+    short = ["--latex"] if form == "latex" else ["--code", form]
+    assert (
+        gradcli("derive", SAMPLES / "product_rule.grad", *short).stdout
+        == gradcli("derive", SAMPLES / "product_rule.grad", "--format", form).stdout
+    )
+    both = gradcli("derive", SAMPLES / "product_rule.grad", *short, "--format", "json")
+    assert (both.returncode, both.stdout) == (2, "")
+    assert "exclude each other" in both.stderr
+
+
+@pytest.mark.parametrize(
+    ("rounds", "step", "message"),
+    [
+        (10_000, "y * 3", "no closed form: a number in it has more than 4300 digits [G110]"),
+        (300, "exp(-y)", "LimitError: limit reached: recursion [G320]"),
+        (60, "log(y)", "LimitError: limit reached: 0.5 seconds that a file may take (--max-seconds 0.5) [G320]"),
+    ],
+)
+def test_formulas_that_nobody_could_read(gradcli, tmp_path, rounds, step, message) -> None:
+    (tmp_path / "x.grad").write_text(f"x = tensor(2.0, requires_grad=True)\ny = x\nfor i in range({rounds}):\n    y = {step}\n")
+    done = gradcli("derive", "x.grad", *(("--max-seconds", "0.5") if step == "log(y)" else ()))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
