@@ -71,7 +71,7 @@ def check_writable(target: Tensor, others: tuple[Any, ...] = ()) -> None:
     if target.untracked and not state.inference:
         raise AutogradError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
-            "doing inplace update."
+            "doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     if state.grad and any(t.would_ask for t in (target, *others) if type(t) is Tensor):
         if target.shares is not None:

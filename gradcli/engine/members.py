@@ -84,6 +84,8 @@ def set_requires_grad(tensor: Tensor, value: Any) -> None:
 
 def require(tensor: Tensor, requires_grad: bool = True) -> Tensor:
     """`tensor.requires_grad_()`."""
+    if requires_grad is True and not tensor.is_floating:
+        raise DtypeError("only Tensors of floating point dtype can require gradients", hint="make it floating first: .double()")
     return require_grad(tensor, requires_grad)
 
 

@@ -124,7 +124,7 @@ def class_(c: Compiler, node: ast.ClassDef, scope: Scope) -> Execute:
 def function_class(name: str, parent: type[Function], members: dict[str, Any], span: Any) -> type[Function]:
     """The class of a user Function; its functions are static whether or not it says so, as PyTorch calls them."""
     body = {key: staticmethod(value) if callable(value) and not isinstance(value, type) else value for key, value in members.items()}
-    return type(name, (parent,), {**body, "span": span, "__module__": "program"})
+    return type(name, (parent,), {**body, "span": span, "__module__": "__main__"})
 
 
 def import_(c: Compiler, node: ast.Import, scope: Scope) -> Execute:

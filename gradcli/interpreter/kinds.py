@@ -71,6 +71,8 @@ def kind_of(value: Any) -> Kind:
         return DTYPE
     if isinstance(value, Size):
         return SIZE
+    if isinstance(value, tuple):
+        return Kind(f"torch.return_types.{type(value).__name__}", (type(value),))
     if isinstance(value, BaseException):
         return EXCEPTIONS.get(builtin_name(value)) or Kind(builtin_name(value), (type(value),))
     if isinstance(value, LazyIterator):

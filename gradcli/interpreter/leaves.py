@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor, require_grad
-from gradcli.errors import ArgumentError, ShapeError
+from gradcli.errors import ArgumentError, DtypeError, ShapeError
 from gradcli.ops.devices import here
 
 FLOAT = np.dtype(np.float64)
@@ -21,6 +21,8 @@ IGNORED = frozenset({"device", "layout", "pin_memory", "memory_format", "generat
 def leaf(value: Any, requires_grad: bool = False) -> Tensor:
     """A new leaf; 0-d values as numpy scalars."""
     made = Tensor(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)
+    if requires_grad and not made.is_floating:
+        raise DtypeError("Only Tensors of floating point and complex dtype can require gradients", hint="write floating numbers: [1., 2.]")
     return require_grad(made, True) if requires_grad else made
 
 

@@ -273,8 +273,8 @@ def tanhshrink(x: Value) -> Value:
 
 def prelu(x: Value, weight: Value) -> Value:
     """x for x > 0, else weight * x; `weight` has one element, or one for each place along axis 1 of x."""
-    if weight.ndim and x.ndim > 1:
-        weight = weight.reshape(1, -1, *(1,) * (x.ndim - 2))
+    if weight.ndim and x.ndim != 1:
+        weight = weight.reshape(*(1, -1, *(1,) * (x.ndim - 2))) if x.ndim else weight.reshape(())
     return prelu_kernel(x, weight)
 
 

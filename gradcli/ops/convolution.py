@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli.errors import ArgumentError, ShapeError
 from gradcli.ops.conjugate import conj
+from gradcli.ops.indexing import narrow
 from gradcli.ops.matmul import Examples
 from gradcli.ops.operation import Structural, Value
 from gradcli.ops.padding import pad
@@ -98,6 +99,14 @@ class Sliding(Structural, abstract=True):
         yield {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 1), "groups": 2}, (1, 2, 3, 3), (2, 1, 2, 2), (1, 2, 2, 2)
 
 
+def reached(out: Value, shape: Sizes) -> Value:
+    """A convolution without the last places that a transposed one with much output padding left empty: cut to a shape."""
+    for axis in range(2, len(shape)):
+        if out.shape[axis] > shape[axis]:
+            out = narrow(out, axis, 0, shape[axis])
+    return out
+
+
 def _added(parts: Iterator[Value]) -> Value:
     out = next(parts)
     for part in parts:
@@ -156,8 +165,8 @@ class ConvolutionInput(Sliding):
     def work(self, *args: Value) -> int:
         return int(np.size(args[0]) // max(args[0].shape[1], 1) * np.size(args[1]))
 
-    def vjp_x(self, g: Value, weight: Value) -> Value:
-        return Convolution(**self.geometry())(g, conj(weight), None)
+    def vjp_x(self, g: Value, weight: Value, x_shape: Sizes) -> Value:
+        return reached(Convolution(**self.geometry())(g, conj(weight), None), x_shape)
 
     def vjp_weight(self, g: Value, x: Value, weight_shape: Sizes) -> Value:
         return ConvolutionWeight(**self.geometry(), kernel_size=tuple(weight_shape[2:]))(g, conj(x))
@@ -169,6 +178,7 @@ class ConvolutionInput(Sliding):
     def examples(cls, rng: np.random.Generator) -> Examples:
         for form, x, weight, out in cls.forms():
             yield cls(**form, spatial=x[2:]), (rng.normal(size=out), rng.normal(size=weight), rng.normal(size=x[1:2]))
+        yield cls(stride=(2,), padding=(0,), dilation=(3,), spatial=(9,)), (rng.normal(size=(1, 2, 2)), rng.normal(size=(2, 1, 2)), None)
 
 
 class ConvolutionWeight(Sliding):
@@ -186,8 +196,8 @@ class ConvolutionWeight(Sliding):
     def vjp_x(self, g: Value, y: Value, x_shape: Sizes) -> Value:
         return ConvolutionInput(**self.geometry(), spatial=tuple(x_shape[2:]))(conj(y), g, None)
 
-    def vjp_y(self, g: Value, x: Value) -> Value:
-        return Convolution(**self.geometry())(conj(x), g, None)
+    def vjp_y(self, g: Value, x: Value, y_shape: Sizes) -> Value:
+        return reached(Convolution(**self.geometry())(conj(x), g, None), y_shape)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

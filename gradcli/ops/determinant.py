@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, adjoint
 from gradcli.ops.matrices import need_square, spread
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.returned import returned
 from gradcli.ops.rounding import absolute
 from gradcli.ops.solve import inv
 from gradcli.ops.where import where
@@ -127,7 +127,6 @@ def imaginary(z: Value) -> Value:
 
 det: Operation = Det()
 _slogdet: Operation = LinalgSlogdet()
-SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 
 
 def determinant(x: Any) -> Any:
@@ -137,7 +136,12 @@ def determinant(x: Any) -> Any:
 
 def slogdet(x: Any) -> Any:
     """(sign, logabsdet) with det(x) = sign * exp(logabsdet), which neither overflows nor underflows."""
-    return SlogdetResult(*_slogdet(x))
+    return returned("slogdet", "sign logabsdet")(*_slogdet(x))
+
+
+def linalg_slogdet(x: Any) -> Any:
+    """(sign, logabsdet) with det(x) = sign * exp(logabsdet), which neither overflows nor underflows."""
+    return returned("linalg_slogdet", "sign logabsdet")(*_slogdet(x))
 
 
 def logdet(x: Any) -> Any:
@@ -150,4 +154,4 @@ def logdet(x: Any) -> Any:
 
 OPERATIONS = (Det, LinalgSlogdet)
 FUNCTIONS = (slogdet, logdet)
-SPELLINGS = {"det": determinant, "linalg.det": determinant, "linalg.slogdet": slogdet}
+SPELLINGS = {"det": determinant, "linalg.det": determinant, "linalg.slogdet": linalg_slogdet}

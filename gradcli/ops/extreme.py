@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,12 +12,10 @@ from gradcli.ops.axes import aligned, kept, many_dims, one_dim
 from gradcli.ops.bounds import maximum, minimum
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples, Reduction, Sum, total
+from gradcli.ops.returned import VALUES, returned
 from gradcli.ops.shape import reshape
 from gradcli.ops.structure import To
 from gradcli.ops.where import where
-
-ValuesIndices = namedtuple("ValuesIndices", ("values", "indices"))
-MinMax = namedtuple("MinMax", ("min", "max"))
 
 
 class Amax(Reduction):
@@ -286,8 +283,8 @@ def _extreme(name: str, whole: type[Operation], along: type[Operation], x: Any, 
     d = one_dim(dim, x.ndim)
     if x.ndim == 0:
         values, indices = along(dim=d)(reshape(x, 1))
-        return ValuesIndices(values, indices)
-    return ValuesIndices(*along(dim=d, keepdim=keepdim)(x))
+        return returned(name, VALUES)(values, indices)
+    return returned(name, VALUES)(*along(dim=d, keepdim=keepdim)(x))
 
 
 def amax(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -305,7 +302,8 @@ def amin(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """The pair (min, max) of all elements, or along an axis; ties share equally."""
     need_elements("aminmax", x, dim)
-    return MinMax(*Aminmax(dim=None if dim is None else many_dims(dim, x.ndim), keepdim=keepdim)(x))
+    op = Aminmax(dim=None if dim is None else many_dims(dim, x.ndim), keepdim=keepdim)
+    return returned("aminmax", "min max")(*op(x))
 
 
 def argmax(x: Any, dim: Any = None, keepdim: bool = False) -> Any:

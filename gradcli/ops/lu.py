@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from gradcli.ops.joining import cat
 from gradcli.ops.matmul import Examples, adjoint, matmul
 from gradcli.ops.matrices import eye, lower, need_matrix, upper
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.returned import returned
 from gradcli.ops.solve import solve_triangular
 from gradcli.ops.where import where
 
@@ -113,8 +113,8 @@ def unit_lower(x: Value) -> Value:
 
 compact: Operation = LinalgLuFactorEx()
 pivots_of: Operation = Pivots()
-LuFactor = namedtuple("LuFactor", "LU pivots")
-LuResult = namedtuple("LuResult", "P L U")
+LuFactor = returned("linalg_lu_factor", "LU pivots")
+LuResult = returned("linalg_lu", "P L U")
 
 
 def lu_factor(x: Any, *, pivot: bool = True) -> Any:

@@ -9,9 +9,10 @@ import numpy as np
 
 from gradcli.errors import RangeError, ShapeError
 from gradcli.ops.axes import aligned, kept, one_dim, raw
-from gradcli.ops.extreme import PutAlong, ValuesIndices
+from gradcli.ops.extreme import MaxAll, PutAlong
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples
+from gradcli.ops.returned import VALUES, returned
 from gradcli.ops.shape import reshape
 
 
@@ -165,45 +166,29 @@ class Mode(Picked):
         return np.expand_dims(np.apply_along_axis(last, self.dim, x), self.dim)
 
 
-class Median(Operation):
+class Median(MaxAll):
     """The median of all elements, the lower one of two. NaN where some element is NaN.
 
-    (...) -> (). Kink at ties, where one of them has the gradient.
+    (...) -> (). Elements that are equal to it share the gradient equally, as PyTorch.
     """
 
     real_only = True
     rule: ClassVar[type[Picked]] = MedianDim
     node = "MedianBackward0"
 
-    def pick(self, x: Value) -> Any:
-        return type(self).rule(dim=-1).decide(np.reshape(x, -1))
-
-    def decide(self, x: Value) -> Any:
-        return self.pick(x)
-
-    def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.reshape(x, -1)[decision[0]]
-
-    def vjp_x(self, g: Value, x: Value, out: Value, decision: Value) -> Value:
-        flat = PutAlong(dim=-1, shape=(int(np.size(raw(x))),))(reshape(g, 1), decision)
-        return reshape(flat, x.shape)
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return np.reshape(args[0], (len(args[0]), -1))[:, decision[0]]
+    def pick(self, x: Value, keepdim: bool) -> Value:
+        flat = np.reshape(x, -1)
+        value = flat[type(self).rule(dim=-1).decide(flat)[0]]
+        return np.reshape(value, (1,) * np.ndim(x))[()] if keepdim else value
 
     def kinks(self, x: Value) -> Value | None:
         return np.diff(np.sort(np.reshape(x, -1))) if np.size(x) > 1 else None
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(), (rng.normal(size=(2, 3)),)
-        yield cls(), (rng.normal(size=()),)
 
 
 class Nanmedian(Median):
     """The median of all elements that are not NaN, the lower one of two.
 
-    (...) -> (). Kink at ties, where one of them has the gradient.
+    (...) -> (). Elements that are equal to it share the gradient equally, as PyTorch.
     """
 
     real_only = True
@@ -253,14 +238,14 @@ def vector(x: Any) -> Any:
     return reshape(x, 1) if x.ndim == 0 else x
 
 
-def scalar(pair: Any, x: Any) -> Any:
-    """Results of a 0-d x, which was looked at as a vector, as 0-d again."""
-    return ValuesIndices(*(reshape(part, ()) for part in pair)) if x.ndim == 0 else ValuesIndices(*pair)
+def pair(name: str, parts: Any, x: Any) -> Any:
+    """The values and the indices that a function gives; those of a 0-d x, which was looked at as a vector, as 0-d again."""
+    return returned(name, VALUES)(*(reshape(part, ()) for part in parts) if x.ndim == 0 else parts)
 
 
 def sort(x: Any, dim: Any = None, descending: bool = False, stable: bool = False) -> Any:
     """The pair (values, indices) of the elements in order along an axis (the last unless given)."""
-    return scalar(Sort(dim=one_dim(-1 if dim is None else dim, x.ndim), descending=descending)(vector(x)), x)
+    return pair("sort", Sort(dim=one_dim(-1 if dim is None else dim, x.ndim), descending=descending)(vector(x)), x)
 
 
 def msort(x: Any) -> Any:
@@ -278,7 +263,7 @@ def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = Tru
     axis = one_dim(dim, x.ndim)
     if not 0 <= k <= (x.shape[axis] if x.ndim else 1):
         raise ShapeError("selected index k out of range", hint=f"k is {k}, dimension {axis + x.ndim} has size {x.shape[axis]}")
-    return scalar(Topk(dim=axis, k=k, largest=largest)(vector(x)), x)
+    return pair("topk", Topk(dim=axis, k=k, largest=largest)(vector(x)), x)
 
 
 def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
@@ -286,7 +271,7 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     axis = one_dim(dim, x.ndim)
     if not 1 <= k <= (x.shape[axis] if x.ndim else 1):
         raise ShapeError("kthvalue(): selected number k out of range for dimension " + str(axis + x.ndim))
-    return scalar(Kthvalue(dim=axis, k=k, keepdim=keepdim or x.ndim == 0)(vector(x)), x)
+    return pair("kthvalue", Kthvalue(dim=axis, k=k, keepdim=keepdim or x.ndim == 0)(vector(x)), x)
 
 
 def picked(name: str, whole: type[Operation] | None, along: type[Operation], x: Any, dim: Any, keepdim: bool) -> Any:
@@ -294,7 +279,7 @@ def picked(name: str, whole: type[Operation] | None, along: type[Operation], x: 
         return whole()(x)
     axis = one_dim(-1 if dim is None else dim, x.ndim)
     nonempty(name, x, axis)
-    return scalar(along(dim=axis, keepdim=keepdim or x.ndim == 0)(vector(x)), x)
+    return pair(name, along(dim=axis, keepdim=keepdim or x.ndim == 0)(vector(x)), x)
 
 
 def median(x: Any, dim: Any = None, keepdim: bool = False) -> Any:

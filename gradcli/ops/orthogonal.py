@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from gradcli.ops.matmul import Examples, adjoint, matmul
 from gradcli.ops.matrices import column, diagonal_matrix, diagonal_of, eye, like, need_matrix, need_square, row, upper
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.pseudoinverse import nothing
+from gradcli.ops.returned import returned
 from gradcli.ops.solve import solve_triangular
 from gradcli.ops.where import where
 
@@ -223,10 +223,10 @@ def phases(turn: Value) -> Value:
     return diagonal_of(turn - adjoint(turn)) * 0.5
 
 
-QrResult = namedtuple("QrResult", "Q R")
-EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
-SvdResult = namedtuple("SvdResult", "U S Vh")
-SvdOlder = namedtuple("SvdOlder", "U S V")
+QrResult = returned("linalg_qr", "Q R")
+EighResult = returned("linalg_eigh", "eigenvalues eigenvectors")
+SvdResult = returned("linalg_svd", "U S Vh")
+SvdOlder = returned("svd", "U S V")
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:

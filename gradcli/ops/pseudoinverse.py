@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from gradcli.ops.matmul import Examples, adjoint, matmul
 from gradcli.ops.matrices import column, need_matrix
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import sum as total
+from gradcli.ops.returned import returned
 from gradcli.ops.shape import squeeze
 
 
@@ -96,7 +96,7 @@ class Nothing(Operation):
 
 
 nothing: Operation = Nothing()
-LstsqResult = namedtuple("LstsqResult", "solution residuals rank singular_values")
+LstsqResult = returned("linalg_lstsq", "solution residuals rank singular_values")
 
 
 def linalg_pinv(x: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, atol: Any = None) -> Any:

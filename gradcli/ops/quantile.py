@@ -73,7 +73,7 @@ def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation:
     results = [one_quantile(ordered, float(p), axis, interpolation, count, spoilt) for p in points.reshape(-1)]
     if not keepdim:
         results = [Squeeze(dim=(axis,), form=4)(r) for r in results]
-    elif dim is None:
+    elif dim is None or not shape:
         results = [reshape(r, (1,) * len(shape)) for r in results]
     return results[0] if points.ndim == 0 else Stack(dim=-1 - results[0].ndim)(*results)
 

@@ -163,8 +163,9 @@ class Gathering(Structural):
 
 
 def flip(x: Any, *dims: Any) -> Any:
-    """The order of elements reversed along axes; without any, along all."""
-    return Flip(dims=many_dims(sizes(dims) if dims and dims != (None,) else None, x.ndim))(x)
+    """The order of elements reversed along axes; without any, along all (PyTorch asks for a list, and reverses nothing by an empty one)."""
+    axes = sizes(dims) if dims and dims != (None,) else None
+    return Flip(dims=() if axes == () else many_dims(axes, x.ndim))(x)
 
 
 def fliplr(x: Any) -> Any:

@@ -15,7 +15,7 @@ from gradcli.ops.extreme import PutAlong
 from gradcli.ops.indexing import narrow, select
 from gradcli.ops.joining import Cat
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.ordering import Chosen, scalar, vector
+from gradcli.ops.ordering import Chosen, pair, vector
 from gradcli.ops.reduction import Examples, Sum
 from gradcli.ops.scan import Cumsum, Flip, Recurrence, Shift
 from gradcli.ops.shape import reshape
@@ -103,12 +103,12 @@ def logcumsumexp(x: Any, dim: int) -> Any:
 
 def cummax(x: Any, dim: int) -> Any:
     """The pair (values, indices) of the running maximum along an axis."""
-    return scalar(Cummax(dim=one_dim(dim, x.ndim))(vector(x)), x)
+    return pair("cummax", Cummax(dim=one_dim(dim, x.ndim))(vector(x)), x)
 
 
 def cummin(x: Any, dim: int) -> Any:
     """The pair (values, indices) of the running minimum along an axis."""
-    return scalar(Cummin(dim=one_dim(dim, x.ndim))(vector(x)), x)
+    return pair("cummin", Cummin(dim=one_dim(dim, x.ndim))(vector(x)), x)
 
 
 def ends(x: Any, dim: int) -> tuple[Any, Any]:
@@ -124,6 +124,8 @@ def diff(x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = N
     if n < 0:
         raise ShapeError(f"order must be non-negative but got {n}")
     axis = one_dim(dim, x.ndim)
+    if n == 0:
+        return x.clone()
     parts = [part for part in (prepend, x, append) if part is not None]
     x = Cat(dim=axis)(*parts) if len(parts) > 1 else x
     for _ in range(min(n, x.shape[axis])):

@@ -5,7 +5,6 @@ Where a matrix has no inverse or factor, the result is NaN everywhere, and `info
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +14,13 @@ from gradcli.ops.axes import raw
 from gradcli.ops.cholesky import cholesky, failing_minor
 from gradcli.ops.lu import lu_factor
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.returned import returned
 from gradcli.ops.solve import inv, singular_at, solve
 
-InvEx = namedtuple("InvEx", "inverse info")
-CholeskyEx = namedtuple("CholeskyEx", "L info")
-SolveEx = namedtuple("SolveEx", "result info")
-LuFactorEx = namedtuple("LuFactorEx", "LU pivots info")
+InvEx = returned("linalg_inv_ex", "inverse info")
+CholeskyEx = returned("linalg_cholesky_ex", "L info")
+SolveEx = returned("linalg_solve_ex", "result info")
+LuFactorEx = returned("linalg_lu_factor_ex", "LU pivots info")
 
 
 class Info(Operation):
