@@ -40,8 +40,9 @@ class Compiler:
         self.vocabulary = vocabulary
         self.variables = variables
         self.recorder = recorder
-        self.bound = bound_names(module)
-        self.imported = names.stable_imports(module)
+        counts = bound_names(module)
+        self.bound = set(counts)
+        self.imported = names.stable_imports(module, counts)
         self.values: dict[Evaluate, Any] = {}
         """Closures whose value is known beforehand."""
 

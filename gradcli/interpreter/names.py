@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
@@ -13,7 +14,6 @@ from gradcli.interpreter.faults import placed
 from gradcli.interpreter.scope import OUTER, Evaluate, Frame, Scope, Store
 from gradcli.interpreter.values import UNBOUND
 from gradcli.ops.missing import MISSING, why_missing
-from gradcli.syntax.binding import binds
 from gradcli.syntax.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -29,15 +29,11 @@ HOMES = ("torch.nn.functional", "torch.nn", "torch.linalg", "torch")
 """Where a bare name that nothing is bound to may come from."""
 
 
-def stable_imports(module: ast.Module) -> dict[str, int]:
+def stable_imports(module: ast.Module, counts: Mapping[str, int]) -> dict[str, int]:
     """The names that one import line at the top level binds and nothing else does, each with that line.
 
-    Below that line they are constants, which makes `torch.sin` as quick as `sin`.
+    Below that line they are constants, which makes `torch.sin` as quick as `sin`. `counts`: how often each name is bound.
     """
-    counts: dict[str, int] = {}
-    for node in ast.walk(module):
-        for name in binds(node):
-            counts[name] = counts.get(name, 0) + 1
     lines = {}
     for statement in module.body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):

@@ -221,13 +221,9 @@ def value_of(node: Any, source: Source, variables: dict[str, Any], meter: Meter,
 
 def imports(tree: ast.Module, name: str) -> bool:
     """Whether a file has an import line for a module, or for what is in it."""
-    named: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            named += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            named.append(node.module or "")
-    return any(module.partition(".")[0] == name for module in named)
+    lines = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    modules = ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""] for node in lines)
+    return any(module.partition(".")[0] == name for named in modules for module in named)
 
 
 def modules_by_usual_name(words: Vocabulary) -> dict[str, Any]:

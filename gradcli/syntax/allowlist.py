@@ -17,8 +17,8 @@ Complaint = tuple[ast.AST, str, str | None]
 
 def violations(module: ast.Module, source: Source) -> list[SourceError]:
     """Everything of a tree that is outside the language, in the order of the lines."""
-    bound = bound_names(module)
     complaints: list[Complaint] = []
+    named: list[ast.Name] = []
     pending: list[ast.AST] = [module]
     while pending:
         node = pending.pop()
@@ -30,9 +30,11 @@ def violations(module: ast.Module, source: Source) -> list[SourceError]:
         rule = RULES.get(type(node))
         if rule is not None:
             complaints.extend(rule(node))
-        if isinstance(node, ast.Name) and node.id in FORBIDDEN_NAMES and node.id not in bound:
-            complaints.append((node, f"{node.id!r} is not in the language", FORBIDDEN_NAMES[node.id]))
+        if isinstance(node, ast.Name) and node.id in FORBIDDEN_NAMES:
+            named.append(node)
         pending.extend(looked_at(node))
+    bound = bound_names(module) if named else ()
+    complaints += [(n, f"{n.id!r} is not in the language", FORBIDDEN_NAMES[n.id]) for n in named if n.id not in bound]
     errors = [SourceError(message, source.span(node), hint=hint, code="G210") for node, message, hint in complaints]
     return sorted(errors, key=lambda e: e.span or (0, 0, 0, 0))
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def bound_names(tree: ast.AST) -> set[str]:
-    """Every name that is bound anywhere in a tree, whatever the scope."""
-    return {name for node in ast.walk(tree) for name in binds(node)}
+def bound_names(tree: ast.AST) -> Counter[str]:
+    """Every name that is bound anywhere in a tree, whatever the scope, with the number of places that bind it."""
+    return Counter(name for node in ast.walk(tree) for name in binds(node))
 
 
 def binds(node: ast.AST) -> Iterator[str]:

@@ -36,7 +36,7 @@ def formula_tree(module: ast.Module, source: FormulaSource) -> Tree:
         hint = "-e takes one formula; write a file for statements"
         raise SourceErrors([SourceError("this is no expression", place, hint=hint, type="SyntaxError")])
     expression = body[0].value
-    output = next(name for name in OUTPUTS if name not in names(expression) | bound_names(module))
+    output = next(name for name in OUTPUTS if name not in {*names(expression), *bound_names(module)})
     statements = [*imports(expression, source), *(leaf(name, name in source.complex, expression) for name, _ in source.at)]
     value = ast.Assign([ast.copy_location(ast.Name(output, ast.Store()), expression)], expression)
     made = ast.Module([*statements, ast.copy_location(value, expression)], [])
