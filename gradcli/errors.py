@@ -16,6 +16,7 @@ below that derive from those only say of which kind the fault is:
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -121,6 +122,16 @@ class LimitError(ProgramError):
 
     def __init__(self, message: str, span: Span | None = None, *, hint: str | None = None) -> None:
         super().__init__(message, span, type="LimitError", kind="limit", hint=hint)
+
+
+TOO_MANY_DIGITS = "Exceeds the limit ("
+"""So Python begins where an integer is too long to be turned into decimal digits, or back, which takes time like their square."""
+
+
+def too_many_digits(span: Span | None = None) -> LimitError:
+    """The limit of Python in our words: its own advice is about its settings, which a file cannot reach."""
+    message = f"limit reached: {sys.get_int_max_str_digits()} decimal digits of an integer"
+    return LimitError(message, span, hint="hexadecimal has no such limit: f'{n:x}', 0xff, int(text, 16); n.bit_length() tells its size")
 
 
 class UnsupportedError(ProgramError):

@@ -35,7 +35,7 @@ def backward(
     from gradcli.report.grads import Gradients, writer
 
     render = writer(format)
-    with telling(source, look):
+    with telling(source, look, start.limits):
         done = selection.run(source, start, look)
         chosen = selection.select(done, output, wrt, grad_outputs)
         grads = derivatives.accumulated(chosen, alone=bool(wrt))

@@ -71,7 +71,7 @@ def derive(
 
     from gradcli.commands import selection
 
-    with telling(source, look):
+    with telling(source, look, start.limits):
         done = selection.run(source, start, look)
         chosen = selection.select(done, output, wrt, grad_outputs)
         closed = formulas(chosen, order or 1)
@@ -80,7 +80,7 @@ def derive(
         if form.is_code and wrong is not None:
             say(f"gradcli: no code is printed: {disagreement(wrong)}")
             return ExitStatus.FAILED
-        text = tried_code(chosen, closed, taken, form.value) if form.is_code else shown(chosen, closed, found, form, look.view)
+        text = tried_code(chosen, closed, taken, form.value) if form.is_code else shown(chosen, closed, found, order or 1, form, look.view)
     look.emit(text, machine=form is not Form.TEXT)
     for branch in closed.branches:
         look.note(f"note: valid on the branch that {branch} takes here")
@@ -150,7 +150,7 @@ def disagreement(entry: Entry) -> str:
     return f"d {entry.output} / d {by}: the formula gives {entry.value:.10g}, autograd {entry.autograd:.10g} (gradcli check tells why)"
 
 
-def shown(chosen: Selection, closed: ClosedForm, found: list[Entry], form: Form, view: View) -> str:
+def shown(chosen: Selection, closed: ClosedForm, found: list[Entry], order: int, form: Form, view: View) -> str:
     """The formulas themselves, for people and for programs."""
     from gradcli.references import formula_text
     from gradcli.report import formulas_json
@@ -159,7 +159,7 @@ def shown(chosen: Selection, closed: ClosedForm, found: list[Entry], form: Form,
     value = closed.output[()] if not closed.output.shape else None
     if form is Form.JSON:
         weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
-        return formulas_json.document(chosen.run.tree.source.path, chosen.name, weights, value, found, closed.branches)
+        return formulas_json.document(chosen.run.tree.source.path, chosen.name, weights, order, value, found, closed.branches)
     if form is Form.LATEX:
         return formula_text.latex(chosen.name, value, found)
     painted = paint if view.color else formula_text.unpainted

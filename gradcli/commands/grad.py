@@ -36,7 +36,7 @@ def grad(
     from gradcli.report.grads import Gradients, writer
 
     render = writer(format)
-    with telling(source, look):
+    with telling(source, look, start.limits):
         done = selection.run(source, start, look)
         chosen = selection.select(done, output, wrt, grad_outputs)
         grads = {name: derivatives.gradient(chosen, leaf, order or 1) for name, leaf in chosen.leaves.items()}

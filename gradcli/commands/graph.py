@@ -133,7 +133,7 @@ def graph(
         paint=paint if here.color else unpainted,
     )  # fmt: skip
     wanted = shown_as(wanted, row, view, style)
-    with telling(source, look):
+    with telling(source, look, start.limits):
         done = start.run(source, trace=True)
         if done.error is not None:
             put(ofrun.of_failure(done), row, wanted, look)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gradcli.errors import UsageError
+from gradcli.interpreter.limits import HIGHEST_ORDER
 
 
 def completer(words: Iterable[str]) -> Callable[[str], list[str]]:
@@ -53,7 +54,9 @@ GradOutputs = Annotated[
     str | None,
     typer.Option("--grad-outputs", metavar="EXPR", help='Weights of the output, e.g. "[[0.5, 0.5]]".', show_default=False),
 ]
-Order = Annotated[int | None, typer.Option("--order", metavar="N", min=1, help="Order of the derivative.", show_default=False)]
+Order = Annotated[
+    int | None, typer.Option("--order", metavar="N", min=1, max=HIGHEST_ORDER, help="Order of the derivative.", show_default=False)
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of random leaves.")]
 Set = Annotated[
     list[str] | None,

@@ -38,7 +38,7 @@ def run(
     """
     source = start.read(file)
     to_file = look.out is not None
-    with telling(source, look, as_json=format is ErrorFormat.JSON):
+    with telling(source, look, start.limits, as_json=format is ErrorFormat.JSON):
         done = start.run(source, stdout=None if to_file else sys.stdout, stderr=None if look.quiet else sys.stderr)
         if to_file:
             look.emit(done.output)

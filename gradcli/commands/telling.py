@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from gradcli.commands.look import Look
 from gradcli.commands.output import say
-from gradcli.errors import ExitStatus, GradcliError, UsageError
+from gradcli.errors import ExitStatus, GradcliError, LimitError, UsageError
+from gradcli.interpreter.clock import Clock, OutOfTime
+from gradcli.interpreter.limits import Limits
 from gradcli.report.errors import error_object
 
 if TYPE_CHECKING:
@@ -22,10 +24,11 @@ class Told(Exception):
 
 
 @contextmanager
-def telling(source: Source, look: Look, *, as_json: bool = False) -> Iterator[None]:
-    """Tell of an error inside with file, line and caret, as JSON too; then raise Told."""
+def telling(source: Source, look: Look, limits: Limits, *, as_json: bool = False) -> Iterator[None]:
+    """Tell of an error inside with file, line and caret, as JSON too; then raise Told. All that is done inside has one limit of time."""
     try:
-        yield
+        with within(limits):
+            yield
     except GradcliError as error:
         look.tell(error, None if isinstance(error, UsageError) else source.path, source)
         if as_json:
@@ -33,3 +36,15 @@ def telling(source: Source, look: Look, *, as_json: bool = False) -> Iterator[No
 
             say(document(error_object(error)))
         raise Told from error
+
+
+@contextmanager
+def within(limits: Limits) -> Iterator[None]:
+    """What outlasts the time of a file, or nests deeper than Python can go, is a limit that was reached."""
+    try:
+        with Clock(limits.seconds, ask=lambda: None):
+            yield
+    except OutOfTime:
+        raise limits.reached("seconds") from None
+    except RecursionError:
+        raise LimitError("limit reached: recursion", hint="what the file computes is nested too deep for this") from None

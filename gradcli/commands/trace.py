@@ -46,7 +46,7 @@ def trace(
     from gradcli.graph.options import unpainted
     from gradcli.report.text import paint
 
-    with telling(source, look):
+    with telling(source, look, start.limits):
         done = selection.run(source, start, look)
         chosen = selection.select(done, output, wrt, grad_outputs)
         builder = Builder([(chosen.name, chosen.output)], done.scope, source, done.tracer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gradcli.engine.mode import state
-from gradcli.errors import Fault, GradcliError, LimitError, ProgramError, Span, builtin_name
+from gradcli.errors import TOO_MANY_DIGITS, Fault, GradcliError, LimitError, ProgramError, Span, builtin_name, too_many_digits
 from gradcli.interpreter.limits import Limits
 from gradcli.interpreter.meter import Meter
 
@@ -69,6 +69,8 @@ def program_error(error: BaseException) -> ProgramError | None:
         found: ProgramError = LimitError("limit reached: recursion", place.span, hint="the program calls itself too deep")
     elif isinstance(error, MemoryError):
         found = LimitError("limit reached: memory", place.span, hint="use smaller tensors")
+    elif type(error) is ValueError and message_of(error).startswith(TOO_MANY_DIGITS):
+        found = too_many_digits(place.span)
     elif isinstance(error, ProgramError):
         found = error
         found.span = found.span or place.span
@@ -88,6 +90,8 @@ def message_of(error: BaseException) -> str:
     """The text that Python shows after the class name."""
     try:
         Meter(Limits()).scan(error.args)
+        return str(error)
     except LimitError:
         return "(a message too deep to be shown)"
-    return str(error)
+    except ValueError:
+        return "(a message with a number too long to be shown)"

@@ -12,6 +12,10 @@ def limit(default: Any, option: str, meaning: str) -> Any:
     return field(default=default, metadata={"option": option, "meaning": meaning})
 
 
+HIGHEST_ORDER = 100
+"""Of a derivative. Nobody wants a higher one, and each takes longer than the one before."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Each with its default; `metadata` holds the option's name and what the limit counts."""

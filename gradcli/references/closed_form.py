@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from gradcli.references.path import Path
 
 MOST = 400
 """Derivatives that are written out."""
+
+BITS_PER_DIGIT = 3.32
 
 SIMPLIFIED = 25
 """A formula with more operations is only factored: SymPy's simplify can take minutes."""
@@ -78,7 +81,18 @@ def closed_form(
         weighted = [expression(float(w)) * t for w, t in zip(weights.flat, terms.flat, strict=True)]
         terms = np.asarray(sympy.Add(*weighted), dtype=object)
     chosen = [leaf for leaf in symbols if leaf.name in wrt]
-    return ClosedForm(symbols, chosen, terms, {leaf.name: derivative(terms, leaf, order) for leaf in chosen}, list(branches))
+    made = ClosedForm(symbols, chosen, terms, {leaf.name: derivative(terms, leaf, order) for leaf in chosen}, list(branches))
+    for array in (made.output, *made.derivatives.values()):
+        refuse_long_numbers(array)
+    return made
+
+
+def refuse_long_numbers(array: np.ndarray) -> None:
+    """Raises NoAnswer for a number that Python does not write out."""
+    most = sys.get_int_max_str_digits()
+    numbers = (number for expr in array.flat for number in sympy.sympify(expr).atoms(sympy.Rational))
+    if most and any(max(abs(int(x.p)), int(x.q)).bit_length() > BITS_PER_DIGIT * most for x in numbers):
+        raise NoAnswer(f"a number in it has more than {most} digits")
 
 
 def records_of(output: Record, leaves: Mapping[str, Tensor]) -> dict[str, list[Record]]:

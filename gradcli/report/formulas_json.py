@@ -11,13 +11,14 @@ from gradcli.report import encode
 SCHEMA = "gradcli.derive/1"
 
 
-def document(path: str, output: str, weights: Any, formula: Any, found: Sequence[Entry], branches: Sequence[str]) -> str:
+def document(path: str, output: str, weights: Any, order: int, formula: Any, found: Sequence[Entry], branches: Sequence[str]) -> str:
     """`formula` is that of a scalar output; `branches` says where the formulas hold only on the branch of the point."""
     data = {
         "schema": SCHEMA,
         "path": path,
         "output": output,
         "grad_outputs": encode.array(weights),
+        "order": order,
         "formula": None if formula is None else str(formula),
         "derivatives": [
             {

@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 
-from gradcli.errors import LimitError, SourceError, SourceErrors, Span
+from gradcli.errors import TOO_MANY_DIGITS, LimitError, SourceError, SourceErrors, Span, too_many_digits
 from gradcli.syntax import fpcore
 from gradcli.syntax.allowlist import violations
 from gradcli.syntax.directives import read_directives
@@ -90,6 +90,8 @@ def python_tree(source: Source, nesting: int) -> ast.Module:
     except SyntaxError as error:
         if error.msg.startswith("too many nested") or error.msg.startswith("too many levels"):
             raise LimitError("limit reached: " + PYTHON_LIMIT, syntax_span(error, source), hint=NESTING_HINT) from None
+        if error.msg.startswith(TOO_MANY_DIGITS):
+            raise too_many_digits(syntax_span(error, source)) from None
         raise SourceErrors([syntax_error(error, source)]) from None
     except (RecursionError, MemoryError):
         raise too_deep(None, nesting) from None
