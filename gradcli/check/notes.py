@@ -8,10 +8,11 @@ from typing import Any
 from gradcli.check.judge import Judgement
 from gradcli.check.opinions import Opinion
 from gradcli.check.result import Note
-from gradcli.check.switches import switch_notes
+from gradcli.check.switches import several, switch_notes
 from gradcli.check.target import Target
 from gradcli.engine.trace import Record, Tracer
 from gradcli.references.path import Path
+from gradcli.references.symbolic import kink_mask
 
 
 def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequence[Opinion], tracer: Tracer) -> list[Note]:
@@ -23,11 +24,19 @@ def gather_notes(target: Target, judgements: Sequence[Judgement], opinions: Sequ
             line = record.span.line if record.span else None
             if record.op is not None and (record.op.name, line) not in seen:
                 seen.add((record.op.name, line))
-                notes.append(Note("kink", f"{record.op.name}: an argument lies exactly at its switch; the convention is PyTorch's", line))
+                notes.append(
+                    Note("kink", f"{record.op.name}: {at_switch(record)} exactly at its switch; the convention is PyTorch's", line)
+                )
     notes += switch_notes(steps_of(target), tracer.tests)
     for kind, span in dict.fromkeys(tracer.stops):
         notes.append(Note("stop-gradient", f"{kind}: held constant by the references", span.line if span else None))
     return notes
+
+
+def at_switch(record: Record) -> str:
+    """Which arguments of a kinked record are at its switch."""
+    mask = kink_mask(record, [a.value if isinstance(a, Record) else a for a in record.inputs])
+    return "an argument is" if mask is None else several(mask)
 
 
 def steps_of(target: Target) -> Iterator[Record]:

@@ -42,19 +42,19 @@ def of_operations(steps: Iterable[Record]) -> Iterator[Note]:
         if any(holds_complex(v) for v in values):
             continue
         line = record.span.line if record.span else None
-        for distance, jumps, bends, total in switched(record, op, values):
+        for distance, jumps, bends in switched(record, op, values):
             where = f"within {distance:g} (relative) of"
-            if jumps:
+            if jumps.any():
                 place = "at" if distance == NEAR[0] else where
-                text = f"{op.name}: {several(jumps, total)} {place} a jump: the derivative is that of the side that was taken"
+                text = f"{op.name}: {several(jumps)} {place} a jump: the derivative is that of the side that was taken"
                 yield Note("jump", text, line)
-            if bends:
+            if bends.any():
                 side = "rounding alone chose the side" if distance == NEAR[0] else "on the side that was taken"
-                yield Note("near-kink", f"{op.name}: {several(bends, total)} {where} a kink: {side}", line)
+                yield Note("near-kink", f"{op.name}: {several(bends)} {where} a kink: {side}", line)
 
 
-def switched(record: Record, op: Elementwise, values: list[Any]) -> Iterator[tuple[float, int, int, int]]:
-    """For each distance: how many elements jump, and how many bend, that did not at a smaller one; of how many."""
+def switched(record: Record, op: Elementwise, values: list[Any]) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
+    """For each distance: the elements that jump, and those that bend, which did not at a smaller one."""
     shape = np.shape(record.value)
     sizes = [scale(a) if isinstance(a, Record) else None for a in record.inputs]
     jumps, bends = beyond(record, op, values, sizes, NEAR[-1])
@@ -66,7 +66,7 @@ def switched(record: Record, op: Elementwise, values: list[Any]) -> Iterator[tup
         jumps, bends = (found & ~seen for found in beyond(record, op, values, sizes, distance))
         seen |= jumps | bends
         if jumps.any() or bends.any():
-            yield distance, int(jumps.sum()), int((bends & ~jumps).sum()), max(seen.size, 1)
+            yield distance, jumps, bends & ~jumps
 
 
 def beyond(
@@ -108,8 +108,9 @@ def of_tests(tests: Iterable[Test]) -> Iterator[Note]:
             yield Note("switch", text, test.span.line if test.span else None)
 
 
-def several(count: int, total: int) -> str:
-    """How many arguments, with their verb."""
-    if total == 1:
+def several(mask: np.ndarray) -> str:
+    """Which arguments, with their verb: `the argument is`, `argument [0, 1] of 6 is`, `2 arguments of 6, the first [0, 1], are`."""
+    if mask.size == 1:
         return "the argument is"
-    return f"{count} of {total} arguments {'is' if count == 1 else 'are'}"
+    first, count = [int(k) for k in np.argwhere(mask)[0]], int(mask.sum())
+    return f"argument {first} of {mask.size} is" if count == 1 else f"{count} arguments of {mask.size}, the first {first}, are"
