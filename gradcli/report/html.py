@@ -114,7 +114,7 @@ def _table(target: TargetResult, view: View) -> Iterator[str]:
     left_out = rows.count(target) - len(shown)
     more = f", the worst {len(shown)} of {rows.count(target)} elements" if left_out else ""
     yield f"<table><caption>{text(f'The gradient of {target.output}, element by element{more}')}</caption>"
-    yield f"<thead>{_head(('leaf', judged, 'symbolic', 'finite difference ± bar', 'error', 'verdict'))}</thead><tbody>"
+    yield f"<thead>{_head(('leaf', judged, 'symbolic', 'difference ± bar', 'bars', 'ulps', 'verdict'))}</thead><tbody>"
     yield from map(_row, shown)
     yield "</tbody></table>"
 

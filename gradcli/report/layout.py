@@ -8,21 +8,23 @@ from gradcli.report.rows import Row
 from gradcli.report.text import Line, verdict_style
 
 INDENT = 4
-GAP = 2
+GAPS = (2, 1)
+"""Spaces between columns; the second where the first makes the table too wide."""
 
 
-def width(header: tuple[str, ...], rows: Sequence[Row]) -> int:
-    """Of the table with its indent."""
-    return INDENT + sum(_widths(header, rows)) + GAP * (len(header) - 1)
+def gap(header: tuple[str, ...], rows: Sequence[Row], width: int) -> int | None:
+    """The space between columns with which the table, with its indent, keeps within a width; None where it does not."""
+    needed = INDENT + sum(_widths(header, rows))
+    return next((space for space in GAPS if needed + space * (len(header) - 1) <= width), None)
 
 
-def columns(header: tuple[str, ...], rows: Sequence[Row]) -> Iterator[Line]:
+def columns(header: tuple[str, ...], rows: Sequence[Row], space: int) -> Iterator[Line]:
     """A line for the header and one for each row."""
     widths = _widths(header, rows)
-    yield [("".join(name.ljust(width + GAP) for name, width in zip(header, widths, strict=True)), "heading")]
+    yield [("".join(name.ljust(width + space) for name, width in zip(header, widths, strict=True)), "heading")]
     for row in rows:
         *numbers, verdict = row.cells
-        line = "".join(cell.ljust(width + GAP) for cell, width in zip(numbers, widths, strict=False))
+        line = "".join(cell.ljust(width + space) for cell, width in zip(numbers, widths, strict=False))
         yield [(line, ""), (verdict, verdict_style(row.verdict, row.failing))]
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-SHORT = 8
+SHORT = 6
 LONG = 17
+LARGE = 100
 
 
 def number(x: Any, digits: int = SHORT) -> str:
@@ -29,6 +30,13 @@ def bar(x: Any) -> str:
     """An error, of which only the size matters: "0", "7.2e-11"."""
     x = float(x)
     return "0" if x == 0 else format(x, ".1e") if math.isfinite(x) else format(x, "g")
+
+
+def short(x: Any) -> str:
+    """A ratio, of which two digits are enough, and one where it is large: "0.12", "34", "3e13"; "-" for None and NaN."""
+    if x is None or math.isnan(x):
+        return "-"
+    return format(float(x), ".2g" if x < LARGE else ".0e").replace("e+0", "e").replace("e+", "e")
 
 
 def relative_error(x: Any, reference: Any) -> float:

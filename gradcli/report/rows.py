@@ -17,20 +17,21 @@ SEVERITY: tuple[Verdict, ...] = ("pass", "kink", "unstable", "nan", "unchecked",
 
 @dataclass(frozen=True)
 class Row:
-    """One element of a gradient, as text."""
+    """One element of a gradient, as text. `bars` is its error in units of the bar that decided, `ulps` in units of the last place."""
 
     label: str
     judged: str
     symbolic: str
     finite_difference: str
-    error: str
+    bars: str
+    ulps: str
     verdict: Verdict
     failing: bool
 
     @property
     def cells(self) -> tuple[str, ...]:
         verdict = self.verdict.upper() if self.failing else self.verdict
-        return (self.label, self.judged, self.symbolic, self.finite_difference, self.error, verdict)
+        return (self.label, self.judged, self.symbolic, self.finite_difference, self.bars, self.ulps, verdict)
 
 
 def count(target: TargetResult) -> int:
@@ -71,13 +72,13 @@ def _row(target: TargetResult, item: InputResult, flat: int, view: View) -> Row:
     reference = difference if symbolic is None or not np.isfinite(complex(symbolic)) else symbolic
     agrees = reference is None or np.ravel(item.verdicts)[flat] == "pass"
     digits = numbertext.SHORT if agrees else numbertext.digits_to_tell(x, reference)
-    error = numbertext.bar(np.nan if reference is None else numbertext.relative_error(x, reference))
     return Row(
         label=label(target, item, flat),
         judged=numbertext.number(x, digits),
         symbolic=numbertext.number(symbolic, digits),
         finite_difference=_with_bar(difference, _at(item.fd_error, flat), digits, view),
-        error="-" if reference is None else error,
+        bars="-" if reference is None else numbertext.short(_at(item.error, flat)),
+        ulps=numbertext.short(_at(item.ulps, flat)),
         verdict=np.ravel(item.verdicts)[flat],
         failing=bool(np.ravel(item.failing)[flat]),
     )

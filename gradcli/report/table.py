@@ -109,11 +109,12 @@ def table_lines(target: TargetResult, view: View) -> Iterator[Line]:
     shown = rows(target, view, None if view.verbose else MOST_ROWS)
     claimed = any(item.claimed is not None for item in target.inputs)
     judged = "claimed" if claimed else "autograd"
-    header = ("leaf", judged, "symbolic", f"finite difference {view.plus_minus} bar", "error", "verdict")
-    if layout.width(header, shown) <= view.width:
-        yield from _block(layout.columns(header, shown))
+    header = ("leaf", judged, "symbolic", f"difference {view.plus_minus} bar", "bars", "ulps", "verdict")
+    space = layout.gap(header, shown, view.width)
+    if space is not None:
+        yield from _block(layout.columns(header, shown, space))
     else:
-        yield from _block(layout.blocks((judged, "symbolic", "difference", "error"), shown))
+        yield from _block(layout.blocks((judged, "symbolic", "difference", "bars", "ulps"), shown))
     left_out = count(target) - len(shown)
     if left_out:
         yield plain(f"    and {left_out} more, none of them worse (--verbose shows all)")

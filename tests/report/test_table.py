@@ -27,7 +27,7 @@ def test_many_files(result, golden):
 def test_narrow_terminal_stacks_and_cuts_no_number(result, golden):
     text = table.render(result("wrong"), View(width=40))
     golden("narrow.txt", text)
-    assert "0.33333333 +- 2.5e-11" in text
+    assert "0.333333 +- 2.5e-11" in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
