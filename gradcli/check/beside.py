@@ -15,9 +15,9 @@ from gradcli.engine.trace import Record
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
-from gradcli.references.pair import constant, holds_complex, paired, parts
+from gradcli.references.pair import constant, holds_complex, lowered, paired, parts
 from gradcli.references.path import Path
-from gradcli.references.scalar import DIGITS, ZERO, BudgetExceeded, Scalar, Tape, lift, lowered, number
+from gradcli.references.scalar import DIGITS, ZERO, BudgetExceeded, Scalar, Tape, lift, number
 from gradcli.references.symbolic import real_numbers, total
 
 Step = Callable[[Record, list[Any]], Any]

@@ -16,7 +16,7 @@ from gradcli.ops.exponential import sqrt
 from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, broadcast_lead
 from gradcli.ops.matrices import fitted, lifted
-from gradcli.ops.norm import norm, vector_norm
+from gradcli.ops.norm import LinalgVectorNorm, norm, vector_norm
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.rounding import absolute, sgn
@@ -32,40 +32,23 @@ class Cdist(Operation):
     """
 
     real_only = True
-    analytic = False
     p: float = 2.0
     keeps_all = True
 
+    def norm(self) -> LinalgVectorNorm:
+        return LinalgVectorNorm(ord=self.p, dim=(-1,))
+
     def forward(self, x: Value, y: Value) -> Value:
-        return self.norm_of(np.expand_dims(x, -2) - np.expand_dims(y, -3), np)
+        return self.norm().forward(difference(x, y))
 
-    def norm_of(self, d: Value, on: Any) -> Value:
-        """The norm over the last axis."""
-        if self.p == 0:
-            return np.asarray(np.add.reduce((d != 0) * 1.0, axis=-1))
-        if self.p == math.inf:
-            return np.max(np.abs(d), axis=-1, initial=0.0)
-        size = np.abs(d)
-        if self.p == 1:
-            return np.add.reduce(size, axis=-1)
-        if self.p == 2:
-            return np.sqrt(np.add.reduce(d * d, axis=-1))
-        return np.add.reduce(size**self.p, axis=-1) ** (1 / self.p)
+    def decide(self, x: Value, y: Value) -> Any:
+        return self.norm().decide(difference(x, y))
 
-    def exact(self, *args: Value, decision: Any = None) -> Value:
-        x, y = args
-        d = np.expand_dims(x, -2) - np.expand_dims(y, -3)
-        if self.p in (0, math.inf):
-            return self.norm_of(d, np)
-        if self.p == 2:
-            square = np.add.reduce(d * d, axis=-1)
-            apart = np.asarray(square != 0, dtype=bool)
-            return np.where(apart, sqrt(np.where(apart, square, 1.0)), 0.0)
-        size = absolute(d)
-        return np.add.reduce(size, axis=-1) if self.p == 1 else np.add.reduce(size**self.p, axis=-1) ** (1 / self.p)
+    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
+        return self.norm().branch(difference(x, y), decision=decision)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.forward(*lifted(args, lead, (2, 2)))
+        return self.replay(lifted(args, lead, (2, 2)), decision)
 
     def size(self, *args: Value) -> int:
         x, y = args
@@ -100,14 +83,18 @@ class Cdist(Operation):
         return fitted(-total(self.slopes(g, x, y), -3), y.shape)
 
     def kinks(self, x: Value, y: Value) -> Value | None:
-        d = np.expand_dims(x, -2) - np.expand_dims(y, -3)
-        return d if self.p == 1 else self.norm_of(d, np)
+        return self.norm().kinks(difference(x, y))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         for p in (1.0, 2.0, 3.0, math.inf):
             yield cls(p=p), (rng.normal(size=(3, 2)), rng.normal(size=(2, 2)))
         yield cls(), (rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 2)))
+
+
+def difference(x: Value, y: Value) -> Value:
+    """Every row of x minus every row of y: (..., n, d), (..., m, d) -> (..., n, m, d)."""
+    return np.expand_dims(x, -2) - np.expand_dims(y, -3)
 
 
 def _largest(size: Value) -> Value:

@@ -19,8 +19,12 @@ class Hardtanh(Clamp):
     min: float = -1.0
     max: float = 1.0
 
+    def decide(self, x: Value) -> Value:
+        """1 from `max_val` on, -1 up to `min_val`, 0 between."""
+        return (x >= self.max) * 1 - ((x <= self.min) & ~(x >= self.max)) * 1
+
     def d_x(self, x: Value) -> Value:
-        return (x > self.min) & (x < self.max)
+        return ~((x <= self.min) | (x >= self.max))
 
     @classmethod
     def variants(cls) -> list[Operation]:
@@ -34,8 +38,8 @@ class Hardsigmoid(Elementwise):
     domain = (-5.0, 5.0)
 
     def decide(self, x: Value) -> Value:
-        """-1 below -3, 1 above 3, 0 between."""
-        return (x > 3) * 1 - (x < -3) * 1
+        """-1 up to -3, 1 from 3 on, 0 between."""
+        return (x >= 3) * 1 - (x <= -3) * 1
 
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.where(decision > 0, 1.0, np.where(decision < 0, 0.0, (x + 3) / 6))[()]
@@ -57,8 +61,8 @@ class Hardswish(Elementwise):
     domain = (-5.0, 5.0)
 
     def decide(self, x: Value) -> Value:
-        """-1 below -3, 1 above 3, 0 between."""
-        return (x > 3) * 1 - (x < -3) * 1
+        """-1 up to -3, 1 from 3 on, 0 between."""
+        return (x >= 3) * 1 - (x <= -3) * 1
 
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.where(decision == 0, x * (x + 3) / 6, (decision > 0) * x)[()]

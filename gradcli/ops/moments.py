@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import squared_size
+from gradcli.ops.norm import rooted
 from gradcli.ops.operation import Value
 from gradcli.ops.reduction import Mean, Reduction, dims_or_all, need_floating, total
 from gradcli.ops.where import where
@@ -28,12 +30,18 @@ class Var(Reduction):
 
     def squares(self, x: Value) -> Value:
         """The sum of the squared deviations."""
-        mean = total(x, axis=self.dim, keepdims=True) / self.count(np.shape(x))
-        d = x - mean
-        return total(squared_size(d), axis=self.dim, keepdims=self.keepdim)
+        d = x - self.first(x)
+        mean = total(d, axis=self.dim, keepdims=True) / self.count(np.shape(x))
+        return total(squared_size(d - mean), axis=self.dim, keepdims=self.keepdim)
+
+    def first(self, x: Value) -> Value:
+        """The first element of what has one variance, taken off before the mean: constants deviate by exactly 0."""
+        axes = [d + np.ndim(x) for d in self.axes(np.ndim(x))]
+        return x[tuple([slice(0, 1) if k in axes else slice(None) for k in range(np.ndim(x))])]
 
     def deviation(self, x: Value) -> Value:
-        return x - Mean(dim=self.dim, keepdim=self.dim is not None)(x)
+        d = x - self.first(raw(x))
+        return d - Mean(dim=self.dim, keepdim=self.dim is not None)(d)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
         return self.spread(g * 2.0 / self.freedom(x.shape), x.shape) * self.deviation(x)
@@ -52,16 +60,22 @@ class Std(Var):
     analytic = False
     node = "StdBackward0"
 
-    def forward(self, x: Value) -> Value:
-        variance = self.squares(x) / self.freedom(np.shape(x))
-        return variance**0.5 if np.asarray(variance).dtype.kind == "O" else np.sqrt(variance)
+    def decide(self, x: Value) -> Any:
+        """Where all elements are the same."""
+        return np.all(x == self.first(x), axis=self.dim, keepdims=self.keepdim)
+
+    def forward(self, x: Value) -> Any:
+        return self.branch(x, decision=self.decide(x))
+
+    def branch(self, x: Value, decision: Any = None) -> Any:
+        return rooted(self.squares(x) / self.freedom(np.shape(x)), decision)
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
         scale = where(out == 0, 0.0, g / (where(out == 0, 1.0, out) * self.freedom(x.shape)))
         return self.spread(scale, x.shape) * self.deviation(x)
 
     def kinks(self, x: Value) -> Value | None:
-        return self.forward(x)
+        return ~self.decide(x)
 
 
 class VarMean(Var):
@@ -87,14 +101,11 @@ class StdMean(Std):
     node = "StdMeanBackward0"
     outputs = 2
 
-    def forward(self, x: Value) -> Any:
-        return super().forward(x), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
+    def branch(self, x: Value, decision: Any = None) -> Any:
+        return super().branch(x, decision), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
         return super().vjp_x(g[0], x, out[0]) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
-
-    def kinks(self, x: Value) -> Value | None:
-        return self.forward(x)[0]
 
 
 def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Any:

@@ -43,6 +43,13 @@ class Logsumexp(Reduction):
         return self.spread(g, x.shape) * conj(exp(x - self.spread(out, x.shape)))
 
 
+def rooted(x: Value, zero: Value, exponent: float = 0.5) -> Value:
+    """A root; where x is `zero`, where it has no slope, x without its slope."""
+    positive = np.where(zero, 1.0, x)
+    root = np.sqrt(positive) if exponent == 0.5 and positive.dtype.kind != "O" else positive**exponent
+    return np.where(zero, x * 0, root)[()]
+
+
 class LinalgVectorNorm(Reduction):
     """(sum |x_i|^ord)^(1/ord) along axes; ord inf and -inf are the largest and smallest |x_i|, 0 counts what is not 0.
 
@@ -55,32 +62,31 @@ class LinalgVectorNorm(Reduction):
     dtype: Any = None
 
     def decide(self, x: Value) -> Any:
-        """The signs of the elements, and for infinite orders which are taken."""
-        a = np.abs(x) if np.asarray(x).dtype.kind != "O" else np.where(x < 0, -x, x)
+        """The signs of the elements (None of complex ones), for infinite orders which are taken, where x is not 0, and which norms are."""
+        kind = np.asarray(x).dtype.kind
+        sign = None if kind == "c" else np.asarray((x > 0) * 1 - (x < 0) * 1, dtype=np.int8)
         taken = None
         if abs(self.ord) == np.inf:
+            a = np.abs(x) if sign is None else x * sign
             reduce: Any = np.max if self.ord > 0 else np.min
             taken = np.asarray(a == reduce(a, axis=self.dim, keepdims=True), dtype=bool)
-        return np.asarray(x < 0, dtype=bool) if np.asarray(x).dtype.kind != "c" else None, taken, np.asarray(x != 0, dtype=bool)
+        counted = np.asarray(x != 0, dtype=bool)
+        return sign, taken, counted, ~np.any(counted, axis=self.dim, keepdims=self.keepdim)
 
     def branch(self, x: Value, decision: Any = None) -> Value:
-        negative, taken, counted = decision
+        sign, taken, counted, zero = decision
         p = self.ord
         if p == 0:
             return total(np.broadcast_to(counted, np.shape(x)) * 1.0, axis=self.dim, keepdims=self.keepdim)
         if p == 2:
-            square = squared_size(x) if negative is None else x * x
-            return self.root(total(square, axis=self.dim, keepdims=self.keepdim))
-        a = np.abs(x) if negative is None else np.where(negative, -x, x)
+            return rooted(total(squared_size(x) if sign is None else x * x, axis=self.dim, keepdims=self.keepdim), zero)
+        a = np.abs(x) if sign is None else x * sign
         if taken is not None:
             count = total(taken, axis=self.dim, keepdims=self.keepdim, dtype=np.int64)
             return total(np.where(taken, a, 0), axis=self.dim, keepdims=self.keepdim) / count
         if p == 1:
             return total(a, axis=self.dim, keepdims=self.keepdim)
-        return total(a**p, axis=self.dim, keepdims=self.keepdim) ** (1.0 / p)
-
-    def root(self, square: Value) -> Value:
-        return square**0.5 if np.asarray(square).dtype.kind == "O" else np.sqrt(square)
+        return rooted(total(a**p, axis=self.dim, keepdims=self.keepdim), zero, 1.0 / p)
 
     def forward(self, x: Value) -> Value:
         if abs(self.ord) == np.inf:

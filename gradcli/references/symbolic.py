@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 
 from gradcli.engine.trace import Record
+from gradcli.ops.operation import Elementwise
 from gradcli.references import BUDGET
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float
@@ -160,10 +161,7 @@ def beyond(record: Record, values: list[Any], mask: np.ndarray, side: int) -> An
     first = np.asarray(values[0], dtype=float)
     moved = first + side * NUDGE * np.maximum(1.0, np.abs(first)) * (1 + np.arange(first.size).reshape(first.shape) / max(first.size, 1))
     decision = record.op.decide(moved, *values[1:])
-    old = record.decision
-    if isinstance(old, (np.ndarray, np.generic)) and mask.shape == old.shape == np.shape(decision):
-        return np.where(mask, decision, old)
-    return decision
+    return np.where(mask, decision, record.decision) if isinstance(record.op, Elementwise) else decision
 
 
 def total(variables: Sequence[np.ndarray], adjoint: list[Any]) -> list[Any]:
