@@ -26,13 +26,7 @@ if TYPE_CHECKING:
     from gradcli.check.result import CheckResult, FileResult
     from gradcli.graph.formats import Format as GraphFormat
 
-FormatOption = Annotated[
-    str,
-    typer.Option(
-        "--format", metavar="FORMAT", help=f"What goes to standard output: {', '.join(formats.FORMATS)}.",
-        autocompletion=options.completer(formats.FORMATS),
-    ),
-]  # fmt: skip
+FormatOption = Annotated[str, options.format_option(formats.FORMATS, f"What goes to standard output: {', '.join(formats.FORMATS)}.")]
 
 GraphOption = Annotated[
     str | None,

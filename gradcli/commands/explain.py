@@ -19,7 +19,7 @@ Name = Annotated[
         autocompletion=lambda incomplete: options.completer(explanations.names())(incomplete),
     ),
 ]  # fmt: skip
-FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")]
+FormatOption = Annotated[str, options.format_option(explanations.FORMATS, "text (the default), json or markdown.")]
 
 
 def explain(name: Name = None, format: FormatOption = "text", out: options.Out = None) -> ExitStatus:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from gradcli.commands import options
 from gradcli.commands.look import Look
 from gradcli.commands.start import Start
 from gradcli.commands.telling import telling
 from gradcli.errors import ExitStatus
 
-FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")]
+FormatOption = Annotated[str, options.format_option(("text", "json"), "text (the default) or json.")]
 
 
 def grad(

@@ -52,15 +52,10 @@ class Only(StrEnum):
     NAN = "nan"
 
 
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="dot, svg, html, mermaid, json, text, png or pdf; else by the suffix of --out, else text.",
-        show_default=False,
-    ),
-]
+FORMATS = ("dot", "svg", "html", "mermaid", "json", "text", "png", "pdf")
+"""Those of gradcli.graph.formats, which is not imported for `--help`."""
+
+FormatOption = Annotated[str | None, options.format_option(FORMATS, f"{', '.join(FORMATS)}; else by the suffix of --out, else text.")]
 ViewOption = Annotated[
     View | None,
     typer.Option("--view", help="backward: PyTorch's nodes, as torchviz shows them (dot's own default); else both.", show_default=False),

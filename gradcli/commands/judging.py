@@ -27,6 +27,7 @@ FailOn = Annotated[
     list[str] | None,
     typer.Option(
         "--fail-on", metavar="LIST", show_default=False, help=f"Count these verdicts as failures too: {','.join(REPORTED)}.",
+        autocompletion=options.completer(REPORTED),
     ),
 ]  # fmt: skip
 Points = Annotated[

@@ -19,7 +19,7 @@ Match = Annotated[
     str | None, typer.Option("--match", "-m", metavar="TEXT", help="Those that have TEXT in name, summary or node.", show_default=False)
 ]
 Missing = Annotated[bool, typer.Option("--missing", help="List what PyTorch has and gradcli has not, with the reasons.")]
-FormatOption = Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")]
+FormatOption = Annotated[str, options.format_option(FORMATS, "text (the default) or json.")]
 
 
 def ops(

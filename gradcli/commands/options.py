@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gradcli.errors import UsageError
 from gradcli.interpreter.limits import HIGHEST_ORDER
+from gradcli.report.formats import FORMATS
 
 
 def completer(words: Iterable[str]) -> Callable[[str], list[str]]:
@@ -20,6 +21,11 @@ def completer(words: Iterable[str]) -> Callable[[str], list[str]]:
         return [word for word in known if word.startswith(incomplete)]
 
     return complete
+
+
+def format_option(names: Iterable[str], help: str) -> Any:
+    """The option `--format`, which is another one for each command."""
+    return typer.Option("--format", metavar="FORMAT", help=help, show_default=False, autocompletion=completer(names))
 
 
 class Color(StrEnum):
@@ -70,8 +76,11 @@ Out = Annotated[
 ]
 Report = Annotated[
     list[str] | None,
-    typer.Option("--report", metavar="FORMAT=PATH", help="Write a further report in this run (repeatable).", show_default=False),
-]
+    typer.Option(
+        "--report", metavar="FORMAT=PATH", help="Write a further report in this run (repeatable).", show_default=False,
+        autocompletion=completer(f"{name}=" for name in FORMATS),
+    ),
+]  # fmt: skip
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show all: every element, every step, every call on the way to an error.")]
 Colors = Annotated[Color, typer.Option("--color", help="Colour the text. NO_COLOR and FORCE_COLOR are honoured.")]
