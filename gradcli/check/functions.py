@@ -238,7 +238,7 @@ def truth(opinion: Opinion, item: Input) -> np.ndarray | None:
     if found is not None or opinion.project is None:
         return found
     eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else EPS
-    projection = Projection(item.autograd, scales(np.asarray(item.point, dtype=float)), opinion.project, eps)
+    projection = Projection(item.autograd, scales(np.asarray(item.point, dtype=float)), opinion.project, eps, opinion.doubt)
     try:
         projection.run()
     except NoAnswer:

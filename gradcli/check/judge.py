@@ -299,12 +299,13 @@ class Judge:
         size = np.where(np.isfinite(self.given), scales(np.asarray(self.point, dtype=float)), 0.0)
         given = np.where(np.isfinite(self.given), self.given, 0.0)
         unspoken = silent & (self.verdicts == "unchecked")
-        projection = Projection(given, size, project, self.eps)
+        doubt = self.opinion.doubt
+        projection = Projection(given, size, project, self.eps, doubt)
         if projection.agrees():
             self.set(unspoken, "pass")
             return
         exactly = None if self.opinion.tangents is None else self.extended()
-        if exactly is not None and np.isfinite(exactly).all() and Projection(exactly, size, project).agrees():
+        if exactly is not None and np.isfinite(exactly).all() and Projection(exactly, size, project, doubt=doubt).agrees():
             off, typical = np.abs(self.given - exactly), float(np.abs(exactly).max(initial=0.0))
             kept = off <= np.maximum(self.tolerance.digits(exactly, self.unit(exactly), self.eps), GROSS * self.eps * typical)
             self.set(unspoken & kept, "pass")

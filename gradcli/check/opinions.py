@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from gradcli.check.beside import hessian
-from gradcli.check.projection import Project
+from gradcli.check.projection import Doubt, Project
 from gradcli.check.target import Input, Term
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references import difference, tangent
@@ -50,6 +50,8 @@ class Opinion:
     why_no_difference: str = ""
     tangents: Project | None = None
     """The symbolic derivative along directions, where the program is too large for one by element."""
+    doubt: Doubt | None = None
+    """How far rounding moves what tangents find."""
     slopes: Project | None = None
     """Differences along directions, where the input is too large for differences by element."""
 
@@ -222,7 +224,20 @@ class Witness:
             why_difference = "the Jacobian has too many elements"
         kinked = [r for e in self.exact.values() if isinstance(e, Exact) for r in e.kinked]
         inside = bool(kinked) and all(any(call.first < r.index <= call.last for call in self.calls) for r in kinked)
-        return Opinion(found, slopes, gross, others, unsettled, kinked, inside, why_symbolic, why_difference, tangents, project)
+        return Opinion(
+            found,
+            slopes,
+            gross,
+            others,
+            unsettled,
+            kinked,
+            inside,
+            why_symbolic,
+            why_difference,
+            tangents,
+            partial(self.doubt, position) if tangents else None,
+            project,
+        )
 
     def followed(self, position: int, why: str) -> tuple[Project | None, str]:
         """The derivative by tangents in extended precision; None where these cannot follow the program, with the reason."""
@@ -238,6 +253,10 @@ class Witness:
     def tangent(self, position: int, direction: np.ndarray) -> tuple[float, float]:
         """The symbolic derivative of all terms along a direction of an input's space, and how far rounding moves it. Raises NoAnswer."""
         return self.summed(position, tangent.along, direction)
+
+    def doubt(self, position: int, direction: np.ndarray) -> float:
+        """How far rounding the point moves what tangents find along a direction."""
+        return sum(tangent.doubt(path, term.weights, direction) for term, path in self.paths(position) if term.weights is not None)
 
     def slopes(self, position: int, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The slopes to the right and to the left by some (flat) elements, and their bar; None where they cannot be told."""

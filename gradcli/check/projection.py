@@ -22,6 +22,8 @@ WIDE = 1e-3
 SAME = 1e-9
 """Relative distance of ratios that are taken to be one factor."""
 
+Doubt = Callable[[np.ndarray], float]
+"""How far rounding moves the derivative along a direction."""
 Project = Callable[[np.ndarray], tuple[float, float]]
 """The derivative along a direction, and its error bar."""
 
@@ -30,19 +32,26 @@ class Projection:
     """Judges a gradient by its products with directions; raises NoAnswer where these say nothing.
 
     `size` gives the length of a direction in every element, `eps` is the rounding of the numbers that the gradient was made
-    in. `wrong` collects what bisection found (flat index -> derivative); `factor` is what the whole gradient is off by, where
-    it is off by one factor; `given` is the gradient with what was found put right.
+    in, `doubt` is asked for the bar of a derivative that comes without one and seems to be off. `wrong` collects what
+    bisection found (flat index -> derivative); `factor` is what the whole gradient is off by, where it is off by one factor;
+    `given` is the gradient with what was found put right.
     """
 
     def __init__(
-        self, given: np.ndarray, size: np.ndarray, project: Project, eps: float = float(np.finfo(np.float64).eps), seed: int = 0
+        self,
+        given: np.ndarray,
+        size: np.ndarray,
+        project: Project,
+        eps: float = float(np.finfo(np.float64).eps),
+        doubt: Doubt | None = None,
     ) -> None:
         self.given = np.array(given, dtype=float)
         self.size = size
         self.project = project
         self.expected = eps * (FEWER if eps > np.finfo(np.float64).eps else ROUNDINGS)
         self.eps = eps
-        self.rng = np.random.default_rng(seed)
+        self.doubt = doubt
+        self.rng = np.random.default_rng(0)
         self.wrong: dict[int, float] = {}
         self.factor: float | None = None
 
@@ -93,6 +102,8 @@ class Projection:
         terms = self.given * direction
         rounding = self.expected * float(np.abs(terms).max(initial=0.0)) + 4.5 * self.eps * float(np.abs(terms).sum())
         difference = abs(float(terms.sum()) - value)
+        if difference > rounding and self.doubt is not None:
+            bar = max(bar, self.doubt(direction))
         return difference / (BARS * bar + rounding + 5e-324) if np.isfinite(difference) else np.inf
 
     def common_factor(self) -> float | None:

@@ -24,8 +24,9 @@ from gradcli.references.path import Path
 
 STEP = np.longdouble(2) ** -400
 """The scale of tangents: its square is below the last digit of anything, also where extended precision is double precision."""
-MOST = 200_000_000
-"""Scalar operations of a program that is still followed."""
+MOST = 100_000_000
+LARGEST = 4_000_000
+"""Scalar operations of a program, and elements of an array, that are still followed: each element takes 32 bytes."""
 MOST_BRANCHES = 64
 JITTER = 8.0
 """How many float64 roundings away the derivative is asked for again: what it then differs by is what rounding may do to autograd's."""
@@ -37,19 +38,22 @@ def widened(value: Any) -> Any:
 
 
 def along(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
-    """The derivative of sum(weights * output) along a direction of the path's one input, and how far rounding its point moves it;
-    NaN where it is not finite.
+    """The derivative of sum(weights * output) along a direction of the path's one input; NaN where it is not finite. No error bar.
 
     `direction` has the shape of the input, `weights` that of the output. Raises NoAnswer where some operation cannot be followed.
     """
-    if path.scalars > MOST:
-        raise NoAnswer(f"more than {MOST} scalar operations")
+    if path.scalars > MOST or max([np.size(r.value) for r in path.steps], default=0) > LARGEST:
+        raise NoAnswer(f"more than {MOST} scalar operations, or {LARGEST} elements of an array")
     if any(holds_complex(r.value) for r in (*path.inputs[0], *path.steps)):
         raise NoAnswer("complex numbers have no tangents in extended precision")
+    return float(slope(path, weights, direction, np.zeros(()))), 0.0
+
+
+def doubt(path: Path, weights: np.ndarray, direction: np.ndarray) -> float:
+    """How far rounding the point moves the derivative along a direction: as far any float formula of it may be off."""
     signs = np.where(np.arange(direction.size) % 2, 1.0, -1.0).reshape(direction.shape)
-    value = slope(path, weights, direction, np.zeros(()))
     beside = slope(path, weights, direction, JITTER * float(np.finfo(np.float64).eps) * signs)
-    return float(value), float(abs(beside - value))
+    return float(abs(beside - slope(path, weights, direction, np.zeros(()))))
 
 
 def slope(path: Path, weights: np.ndarray, direction: np.ndarray, jitter: np.ndarray) -> np.longdouble:
