@@ -10,6 +10,7 @@ import base64
 import builtins
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,23 +30,23 @@ CLASSES: dict[str, Any] = {
 SOURCES: dict[str, Any] = {item.__name__: item for item in (Source, FormulaSource)}
 ERRORS: dict[str, Any] = {name: item for name, item in vars(errors).items() if isinstance(item, type) and issubclass(item, GradcliError)}
 EXCEPTIONS: dict[str, Any] = {name: item for name, item in vars(builtins).items() if isinstance(item, type) and issubclass(item, Exception)}
+FIELDS = {item: tuple(field.name for field in dataclasses.fields(item)) for item in (*CLASSES.values(), *SOURCES.values())}
+PLAIN = frozenset({type(None), bool, int, float, str})
 PLAIN_DTYPES = "?bhilqBHILQefdgFDGU"
 
 
 def encode(value: Any) -> Any:
     """The value as JSON data. Raises TypeError for what cannot be."""
-    if isinstance(value, np.generic):
-        return _array("scalar", np.asarray(value))
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list):
-        return [encode(item) for item in value]
-    for kind, encoder in ENCODERS.items():
-        if isinstance(value, kind):
-            return encoder(value)
-    if type(value).__name__ in CLASSES:
-        return {type(value).__name__: {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}}
+    for kind in type(value).__mro__:
+        if kind in PLAIN:
+            return value
+        if kind in ENCODERS:
+            return ENCODERS[kind](value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _record(value: Any) -> Any:
+    return {type(value).__name__: {name: encode(getattr(value, name)) for name in FIELDS[type(value)]}}
 
 
 def _array(kind: str, value: np.ndarray) -> Any:
@@ -67,7 +68,7 @@ def _error(error: GradcliError) -> Any:
 
 def encode_source(source: Source) -> Any:
     """A source as a whole; inside a result it only stands for itself, since who asks has it."""
-    return [type(source).__name__, {field.name: encode(getattr(source, field.name)) for field in dataclasses.fields(source)}]
+    return [type(source).__name__, {name: encode(getattr(source, name)) for name in FIELDS[type(source)]}]
 
 
 def decode_source(data: Any) -> Source:
@@ -77,11 +78,14 @@ def decode_source(data: Any) -> Source:
 
 
 ENCODERS: dict[type, Callable[[Any], Any]] = {
+    **dict.fromkeys(CLASSES.values(), _record),
+    list: lambda items: [encode(item) for item in items],
     Span: lambda span: {"span": list(span)},
     tuple: lambda items: {"tuple": [encode(item) for item in items]},
     frozenset: lambda items: {"set": sorted(map(encode, items))},
     dict: lambda items: {"dict": [[encode(key), encode(value)] for key, value in items.items()]},
     complex: lambda number: {"complex": [number.real, number.imag]},
+    np.generic: lambda scalar: _array("scalar", np.asarray(scalar)),
     np.ndarray: lambda array: _array("array", array),
     GradcliError: _error,
     Source: lambda source: {"source": source.path},
@@ -90,9 +94,9 @@ ENCODERS: dict[type, Callable[[Any], Any]] = {
 
 def decode(data: Any, source: Source | None = None) -> Any:
     """The value again; `source` is the source of the file. Raises ValueError, TypeError or KeyError for what was never encoded here."""
-    if isinstance(data, list):
+    if type(data) is list:
         return [decode(item, source) for item in data]
-    if not isinstance(data, dict):
+    if type(data) is not dict:
         return data
     ((kind, inner),) = data.items()
     if kind in CLASSES:
@@ -104,9 +108,15 @@ def decode(data: Any, source: Source | None = None) -> Any:
 
 def _decoded_array(inner: Any) -> np.ndarray:
     dtype, shape, data = inner
-    if np.dtype(dtype).char not in PLAIN_DTYPES:
+    return np.frombuffer(bytearray(base64.b64decode(data)), dtype=_plain(dtype)).reshape(shape)
+
+
+@cache
+def _plain(dtype: str) -> np.dtype:
+    found = np.dtype(dtype)
+    if found.char not in PLAIN_DTYPES:
         raise ValueError(f"no array of {dtype}")
-    return np.frombuffer(base64.b64decode(data), dtype=dtype).reshape(shape).copy()
+    return found
 
 
 def _objects(inner: Any) -> np.ndarray:
