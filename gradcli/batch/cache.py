@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import re
-import secrets
 import shutil
 import sys
 import time
@@ -93,7 +92,7 @@ class Cache:
         """In one step, since other runs may read and write the same."""
         if not path.parent.is_dir():
             self._make()
-        beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        beside = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
         try:
             beside.write_text(json.dumps(entry), encoding="utf-8")
             os.replace(beside, path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import sys
 from pathlib import Path
@@ -49,7 +48,7 @@ def write(path: str, result: str | bytes) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         with open(beside, "xb") as file:
             file.write(data)

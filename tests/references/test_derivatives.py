@@ -60,3 +60,11 @@ def test_a_check_of_usual_operations_does_without_sympy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["pass", "False"]
+
+
+def test_the_table_is_used_with_the_sympy_that_made_it_alone(monkeypatch):
+    for version, used in ((sympy.__version__, True), ("0.0.1", False)):
+        monkeypatch.setattr(derivatives, "SYMPY", version)
+        assert derived.current.__wrapped__() is used
+    monkeypatch.setattr(derived, "find_spec", lambda name: None)
+    assert not derived.current.__wrapped__()
