@@ -150,10 +150,13 @@ class Fault:
     hint: str | None = None
     shown: str | None = None
     """The name of PyTorch's own class, where it is none of Python's."""
+    source: Span | None = None
+    """The place that it is about, for when no line of the program runs: gradcli's own backward pass after its end."""
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, source: Span | None = None) -> None:
         super().__init__(message)  # type: ignore[call-arg]
         self.hint = hint
+        self.source = source
 
 
 class ShapeError(Fault, RuntimeError):

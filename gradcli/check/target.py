@@ -13,7 +13,7 @@ from gradcli.check.result import Note
 from gradcli.engine.backward import grad
 from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.tensor import Tensor
-from gradcli.engine.trace import PassEntry, PassRecord, Record
+from gradcli.engine.trace import PassEntry, PassRecord, Record, fixed_record
 from gradcli.errors import AutogradError
 from gradcli.references.path import reachable
 
@@ -60,14 +60,11 @@ class Input:
         return np.asarray(self.fixed[-1].value if self.fixed else self.tensor.value)
 
     def records(self, term: Term) -> list[Record]:
-        """Where this tensor enters the term: all the values that a leaf had, or the record of an inner tensor."""
+        """Where this tensor enters the term: all the values that a leaf had, or the record that an inner tensor had then."""
         if term.record is None:
             return []
         if self.fixed is not None:
             return self.fixed
-        if self.tensor.node is not None:
-            own = self.tensor.record()
-            return [] if own is None else [own]
         return [r for r in reachable(term.record, set()) if r.tensor is self.tensor]
 
 
@@ -153,7 +150,10 @@ def make(
     record = output.record()
     seed = np.ones(()) if weights is None and output.ndim == 0 else weights
     term = Term(record, seed)
-    inputs = [Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term]) for (label, at, t), g in zip(wrt, found)]
+    inputs = [
+        Input(label, at, t.shape, t.dtype, t, np.array(g, copy=True), [term], fixed=fixed_record(t))
+        for (label, at, t), g in zip(wrt, found)
+    ]
     return Target(name, line, np.array(output.value, copy=True), given, order, inputs, [(output, weights)], notes)
 
 
@@ -225,7 +225,7 @@ def from_pass(record: PassRecord, label: Any) -> Target | None:
         if any(p.hooked for p in (record, *entry.earlier)):
             given = without_hooks([record, *entry.earlier], entry)
             notes.append(Note("hook", f"{name}: a hook took part in its gradient, which is judged without the hook's change", line))
-        inputs.append(Input(name, at, t.shape, t.dtype, t, given, own, entry.constant))
+        inputs.append(Input(name, at, t.shape, t.dtype, t, given, own, entry.constant, fixed=entry.fixed))
     tensor, _, value, weight = record.outputs[0]
     name = label(tensor)[0]
     plain = np.ndim(value) == 0 and weight == 1

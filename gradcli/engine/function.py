@@ -134,7 +134,11 @@ class FunctionNode(Node):
         kept = self.saved if type(self.saved) is tuple else self.saved.unpack(self)
         present = [k for k in kept if k is not None]
         for k, entry in enumerate(present):
-            if self.guards and self.guards[2 * k].count != self.guards[2 * k + 1] and not (own and entry.record):
+            if (
+                self.guards
+                and self.guards[2 * k].count != self.guards[2 * k + 1]
+                and not (own and entry.record and entry.record.op is None)
+            ):
                 raise stale(self, k, entry.value, self.source(entry))
         return tuple(None if entry is None else self.revived(entry, own) for entry in kept)
 

@@ -260,12 +260,11 @@ class OperationNode(Node):
 
     def checked(self, own: bool) -> tuple[Any, ...]:
         """What is kept, where something has been written to or moved."""
-        for k in range(0, len(self.guards), 2):
-            if self.guards[k].count != self.guards[k + 1]:
-                if own and self.records:
-                    return self.recorded_values()
-                raise stale(self, k // 2, self.guarded()[k // 2], self.source(k // 2))
-        return self.followed()
+        written = [k // 2 for k in range(0, len(self.guards), 2) if self.guards[k].count != self.guards[k + 1]]
+        for k in written:
+            if not (own and self.was_leaf(k)):
+                raise stale(self, k, self.guarded()[k], self.source(k))
+        return self.recorded_values() if written else self.followed()
 
     def followed(self) -> tuple[Any, ...]:
         """What is kept, where values were moved to another memory."""
@@ -282,17 +281,20 @@ class OperationNode(Node):
                 values[arguments] = versions[0].follow(results, is_result=True)
         return tuple(values)
 
+    def was_leaf(self, position: int) -> bool:
+        """Whether a guarded value is that of a leaf, as the trace has it: an optimiser may have moved the leaf since."""
+        if self.records is None or position >= len(self.plan.kept):
+            return False
+        record = self.records[self.plan.kept[position]]
+        return record is not None and record.op is None
+
     def recorded_values(self) -> tuple[Any, ...]:
-        """What was kept as the trace has it: for gradcli's own pass over a graph whose tensors the program has changed since."""
+        """What was kept, leaves as the trace has them: for gradcli's own pass over a graph whose leaves were updated since."""
         assert self.records is not None
         values = list(self.saved)
-        count = len(self.edges)
         for k, slot in enumerate(self.plan.kept):
-            if self.records[slot] is not None:
+            if self.was_leaf(k):
                 values[k] = self.records[slot].value
-        if self.plan.keeps_out and len(self.records) > count:
-            made = tuple(record.value for record in self.records[count:])
-            values[len(self.plan.kept)] = made if self.op.outputs > 1 else made[0]
         return tuple(values)
 
     def guarded(self) -> list[Any]:

@@ -36,6 +36,7 @@ def stale(node: Any, position: int, value: Any, source: Edge | None) -> Autograd
         f"[{KINDS.get(value.dtype.name, 'torch.Tensor')} {list(value.shape)}]{origin(node, version, source)} is at version "
         f"{version.count}; expected version {expected} instead. {HINT if state.anomaly is None else ANOMALY_HINT}",
         hint=f"{kept}use the out-of-place form, or clone() before the value is changed",
+        source=node.span,
     )
 
 

@@ -91,18 +91,27 @@ class PassEntry:
     """What one backward pass gave to one input.
 
     `gradient` is this pass's own part, `total` the accumulated `.grad` after it (the gradient itself for
-    autograd.grad). `earlier` are the passes whose parts are in the total besides, `constant` what else is.
+    autograd.grad). `fixed` holds the record that an inner tensor had then (a write in place gives it another one), and is
+    None for a leaf. `earlier` are the passes whose parts are in the total besides, `constant` what else is.
     """
 
-    __slots__ = ("constant", "earlier", "gradient", "record", "tensor", "total")
+    __slots__ = ("constant", "earlier", "fixed", "gradient", "tensor", "total")
 
     def __init__(self, tensor: Tensor, gradient: Any, constant: Any, earlier: list[PassRecord]) -> None:
         self.tensor = tensor
-        self.record = tensor.record()
+        self.fixed = fixed_record(tensor)
         self.gradient = gradient
         self.constant = constant
         self.earlier = earlier
         self.total = gradient
+
+
+def fixed_record(tensor: Tensor) -> list[Record] | None:
+    """The record that an inner tensor stands for now; None for a leaf, which stands for all the values that it has had."""
+    if tensor.node is None:
+        return None
+    record = tensor.record()
+    return [] if record is None else [record]
 
 
 class PassRecord:

@@ -78,7 +78,13 @@ def program_error(error: BaseException) -> ProgramError | None:
         name = builtin_name(error)
         kind = error.kind if isinstance(error, Fault) else KINDS.get(name, "value")
         found = ProgramError(
-            message_of(error), place.span, type=name, kind=kind, hint=getattr(error, "hint", None), cause=error, code="G301"
+            message_of(error),
+            place.span or getattr(error, "source", None),
+            type=name,
+            kind=kind,
+            hint=getattr(error, "hint", None),
+            cause=error,
+            code="G301",
         )
     else:
         return None

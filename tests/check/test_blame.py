@@ -67,6 +67,22 @@ def test_a_value_overwritten_behind_the_graph(check, change: str) -> None:
     assert "overwritten" in blame.why
 
 
+@pytest.mark.parametrize("change", ["y.mul_(2)", "y.detach()[0] = 9.0", "y[0] = 1.0", "c.mul_(3)"])
+def test_a_kept_value_written_to_in_place_is_pytorchs_error_also_without_a_backward_call(check, change: str) -> None:
+    found = check(
+        f"c = tensor([1.0, 2.0])\nx = tensor([1.0, 2.0], requires_grad=True)\ny = exp(x * c)\n{change}\nloss = y.sum()", error=True
+    )
+    assert found.status == "error"
+    assert "has been modified by an inplace operation" in found.error.message
+    assert found.error.span.line == 3
+
+
+def test_a_leaf_updated_after_the_fact_spoils_nothing(check) -> None:
+    text = "w = tensor([1.0, 2.0], requires_grad=True)\nloss = (w * w).sum()\nwith no_grad():\n    w -= 0.1\n"
+    assert check(text).targets[0].inputs[0].autograd.tolist() == [2.0, 4.0]
+    assert check(text).status == "pass"
+
+
 def test_the_newest_of_several_culprits_is_named_first(check) -> None:
     function = (
         "class {0}(Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 3\n"

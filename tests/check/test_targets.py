@@ -122,6 +122,14 @@ def test_second_order_is_the_hessian(check) -> None:
     assert found.status == "pass"
 
 
+def test_an_inner_tensor_is_the_one_that_it_was(check) -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nh = x * 3\n"
+    found = check(text + "check((h * h).sum(), wrt=[h])\nh.add_(1)\n(g,) = grad((h * h).sum(), h)\nh.mul_(2)\n")
+    assert [t.inputs[0].autograd.tolist() for t in found.targets] == [[6.0, 12.0]]
+    found = check(text + "(g,) = grad((h * h).sum(), h)\nh.copy_(ones(2))\n")
+    assert (found.status, found.targets[0].inputs[0].symbolic.tolist()) == ("pass", [6.0, 12.0])
+
+
 @pytest.mark.parametrize(("formula", "order"), [("x**2", 3), ("2 * x**2", 5), ("sin(x) * exp(x)", 6), ("(x.reshape(1)**5).sum()", 4)])
 def test_any_order_of_a_number(check, formula: str, order: int) -> None:
     (target,) = check(f"x = tensor(0.7, requires_grad=True)\ncheck({formula}, wrt=[x], order={order})").targets
