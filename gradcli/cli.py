@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from typing import Annotated, Any
@@ -72,6 +73,7 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         status = pipe_closed()
+    gc.freeze()  # at its end Python looks for cycles among all that was ever imported, which takes longer than many a command
     sys.exit(int(status))
 
 
