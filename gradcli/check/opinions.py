@@ -135,7 +135,7 @@ class Witness:
         Sets to 0 what is 0 up to the digits carried; returns a mask of the elements on which the two disagree, None
         where all is settled.
         """
-        doubtful = np.isfinite(value) & (gross * 10.0 ** (3 - DIGITS) > 1e-17 * np.abs(value))
+        doubtful = np.isfinite(value) & np.isfinite(gross) & (gross * 10.0 ** (3 - DIGITS) > 1e-17 * np.abs(value))
         if not doubtful.any():
             return None
         again, gross_again, _ = self.symbolic(position, 2 * DIGITS)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.check.result import Note
 from gradcli.engine.trace import Record, Test, ingredients
-from gradcli.ops.operation import Elementwise
+from gradcli.ops.operation import Elementwise, Operation
 from gradcli.references.difference import as_float, scales
 from gradcli.references.pair import holds_complex
 from gradcli.references.symbolic import kink_mask
@@ -48,7 +48,7 @@ def of_operations(steps: Iterable[Record]) -> Iterator[Note]:
                 place = "at" if distance == NEAR[0] else where
                 text = f"{op.name}: {several(jumps)} {place} a jump: the derivative is that of the side that was taken"
                 yield Note("jump", text, line)
-            if bends.any():
+            if bends.any() and type(op).kinks is not Operation.kinks:
                 side = "rounding alone chose the side" if distance == NEAR[0] else "on the side that was taken"
                 yield Note("near-kink", f"{op.name}: {several(bends)} {where} a kink: {side}", line)
 

@@ -14,6 +14,7 @@ from gradcli.ops.hyperbolic import sech, tanh
 from gradcli.ops.logistic import Softplus
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
 from gradcli.ops.rounding import absolute
+from gradcli.ops.straight import straight
 from gradcli.ops.where import where
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -35,37 +36,13 @@ class Relu(Elementwise):
         return x * decision
 
     def vjp_x(self, g: Value, out: Value) -> Value:
-        return relu_backward(g, out)
+        return straight("Threshold", g, out, lambda out: ~(out <= 0))
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         return x if decision else sympy.Integer(0)
 
     def kinks(self, x: Value) -> Value:
         return x
-
-
-class ReluBackward(Elementwise):
-    """g where out > 0, else 0. As in PyTorch it stays in the graph of `out`, whose gradient is zero."""
-
-    node = "ThresholdBackwardBackward0"
-
-    def forward(self, g: Value, out: Value) -> Value:
-        return where.forward(out <= 0, 0.0, g)
-
-    def decide(self, g: Value, out: Value) -> Value:
-        return ~(out <= 0)
-
-    def branch(self, g: Value, out: Value, decision: Any = None) -> Value:
-        return g * decision
-
-    def vjp_g(self, g: Value, out: Value) -> Value:
-        return relu_backward(g, out)
-
-    def symbolic(self, sympy: Any, g: Any, out: Any, decision: bool) -> Any:
-        return g if decision else sympy.Integer(0)
-
-
-relu_backward: Operation = ReluBackward()
 
 
 class LeakyRelu(Elementwise):
@@ -81,7 +58,7 @@ class LeakyRelu(Elementwise):
         return np.where(decision, x, x * self.negative_slope)[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return where(x > 0, g, g * self.negative_slope)
+        return straight("LeakyRelu", g, x, lambda x: np.where(x > 0, 1.0, self.negative_slope))
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         return x if decision else x * rational(sympy, self.negative_slope)
@@ -136,7 +113,7 @@ class Elu(Elementwise):
         return np.where(decision, x * self.scale, np.expm1(np.where(decision, 0.0, x)) * (self.alpha * self.scale))[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return where(x > 0, g * self.scale, g * exp(where(x > 0, 0.0, x)) * (self.alpha * self.scale))
+        return where(x > 0, g * self.scale, g * exp(where(x < 0, x, 0.0)) * (self.alpha * self.scale))
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         alpha, scale = rational(sympy, self.alpha), rational(sympy, self.scale)
@@ -163,7 +140,7 @@ class Celu(Elementwise):
         return np.where(decision, x, np.expm1(np.where(decision, 0.0, x) / self.alpha) * self.alpha)[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return where(x > 0, g, g * exp(where(x > 0, 0.0, x) / self.alpha))
+        return where(x > 0, g, g * exp(where(x < 0, x, 0.0) / self.alpha))
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         alpha = rational(sympy, self.alpha)

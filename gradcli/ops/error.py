@@ -31,6 +31,7 @@ def exp_square(x: Value, scale: float) -> Value:
 class Gauss(Elementwise):
     """e ** (-scale x**2), which the derivatives here are made of."""
 
+    analytic = False
     scale: float = 1.0
 
     def forward(self, x: Value) -> Value:
@@ -131,6 +132,8 @@ class Erfcx(Elementwise):
 class ErfcxSlope(Elementwise):
     """2 x erfcx(x) - 2 / sqrt(pi), without the cancellation for large x."""
 
+    analytic = False
+
     def forward(self, x: Value) -> Value:
         return wide(erfcx_derivative, x)
 
@@ -230,7 +233,11 @@ class LogNdtr(Elementwise):
     analytic = False
     node = "SpecialLogNdtrBackward0"
 
-    def forward(self, x: Value) -> Value:
+    def decide(self, x: Value) -> Value:
+        """Whether it is the lower tail, for which SymPy needs a form of its own: it makes 2 - erfc(x) of erfc(-x)."""
+        return x < 0
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
         return wide(log_ndtr_value, x)
 
     def d_x(self, x: Value, out: Value) -> Value:
@@ -239,8 +246,8 @@ class LogNdtr(Elementwise):
         above = where(low, 0.0, x)
         return where(low, below, bell(above) / (ndtr(above) * ROOT_TWO_PI))
 
-    def symbolic(self, sympy: Any, x: Any) -> Any:
-        return sympy.log(sympy.erfc(-x / sympy.sqrt(2)) / 2)
+    def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
+        return sympy.log(sympy.erfc((sympy.Abs(x) if decision else -x) / sympy.sqrt(2)) / 2)
 
 
 SPLIT = 2.0**27 + 1

@@ -230,7 +230,7 @@ class Entr(Elementwise):
         return np.where(x > 0, -x * np.log(np.where(x > 0, x, 1.0)), np.where(x == 0, 0.0, np.where(x < 0, -np.inf, x)))[()]
 
     def d_x(self, x: Value) -> Value:
-        return where(x > 0, -1 - log(where(x > 0, x, 1.0)), where(x == 0, np.inf, where(x < 0, np.nan, x)))
+        return -1 - log(x)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return -x * sympy.log(x)

@@ -23,18 +23,29 @@ FAR = 12.0
 
 
 def hurwitz(s: Value, q: Value) -> Value:
-    """sum over k of (q + k) ** -s, by Euler and Maclaurin after FAR terms (DLMF 25.11.5). s > 1; q < 0 for whole s alone."""
+    """sum over k of (q + k) ** -s. s > 1; q < 0 for whole s alone: the terms below the one nearest to 0 are two sums above it."""
+    below = q < 0
+    if not np.any(below):
+        return hurwitz_positive(s, q)
+    nearest = np.where(below, q - np.rint(q), 1.0)
+    above, low, high = (hurwitz_positive(s, np.where(below, v, 1.0)) for v in (1 + nearest, 1 - nearest, 1 - q))
+    reflected = np.power(nearest, -s) + above + np.where(np.remainder(s, 2.0) == 1, high - low, low - high)
+    return np.where(below, reflected, hurwitz_positive(s, np.where(below, 1.0, q)))
+
+
+def hurwitz_positive(s: Value, q: Value) -> Value:
+    """`hurwitz` for q >= 0, by Euler and Maclaurin after FAR terms (DLMF 25.11.5)."""
     steps = np.where(q < FAR, np.ceil(FAR - q), 0.0)
     total = np.zeros_like(q)
     for k in range(int(np.max(steps, initial=0))):
         total = total + np.where(k < steps, np.power(q + np.minimum(k, steps), -s), 0.0)
     a = q + steps
     term = s / a
-    tail = 1 / (s - 1) * a + 0.5
+    tail = np.full_like(a, 0.5)
     for j, b in enumerate(BERNOULLI):
         tail = tail + term * b / math.factorial(2 * j + 2)
         term = term * (s + 2 * j + 1) * (s + 2 * j + 2) / (a * a)
-    return total + tail * np.power(a, -s)
+    return total + (1 / (s - 1) + tail / a) * np.power(a, 1 - s)
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.ops.bounds import Clamp
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.straight import straight
 from gradcli.ops.where import where
 
 
@@ -23,8 +24,8 @@ class Hardtanh(Clamp):
         """1 from `max_val` on, -1 up to `min_val`, 0 between."""
         return (x >= self.max) * 1 - ((x <= self.min) & ~(x >= self.max)) * 1
 
-    def d_x(self, x: Value) -> Value:
-        return ~((x <= self.min) | (x >= self.max))
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return straight("Hardtanh", g, x, lambda x: ~((x <= self.min) | (x >= self.max)))
 
     @classmethod
     def variants(cls) -> list[Operation]:
@@ -89,8 +90,8 @@ class Softshrink(Elementwise):
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.where(decision == 0, 0.0, np.where(decision > 0, x - self.lambd, x + self.lambd))[()]
 
-    def d_x(self, x: Value) -> Value:
-        return (x > self.lambd) | (x < -self.lambd)
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return straight("Softshrink", g, x, lambda x: self.decide(x) != 0)
 
     def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
         return x - decision * rational(sympy, self.lambd) if decision else sympy.Integer(0)
@@ -111,8 +112,8 @@ class Hardshrink(Elementwise):
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.where(decision, x, x * 0)[()]
 
-    def d_x(self, x: Value) -> Value:
-        return self.decide(x)
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return straight("Hardshrink", g, x, self.decide)
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         return x if decision else sympy.Integer(0)
@@ -131,8 +132,8 @@ class Threshold(Elementwise):
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.where(decision, x, self.value)[()]
 
-    def d_x(self, x: Value) -> Value:
-        return x > self.threshold
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return straight("Threshold", g, x, self.decide)
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         return x if decision else rational(sympy, self.value)

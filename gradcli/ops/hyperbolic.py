@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.complement import one_minus_square
-from gradcli.ops.conjugate import conj
+from gradcli.ops.conjugate import conj, is_complex
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.trigonometric import hypot
 
 
 class Sinh(Elementwise):
@@ -75,7 +76,7 @@ class Asinh(Elementwise):
         return np.arcsinh(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / conj(sqrt(x * x + 1))
+        return g / (conj(sqrt(x * x + 1)) if is_complex(x) else hypot(x, 1.0))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.asinh(x)
@@ -104,8 +105,11 @@ class Atanh(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.arctanh(x)
 
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / conj((1 - x) * (1 + x))
+    def aside(self, x: Value) -> Value:
+        return (1 - x) * (1 + x)
+
+    def vjp_x(self, g: Value, x: Value, aside: Value) -> Value:
+        return g / conj(one_minus_square(x, aside))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.atanh(x)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.complement import one_minus_square
 from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Elementwise, Operation, Value, rational
@@ -62,8 +63,11 @@ class Asin(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.arcsin(x)
 
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / conj(sqrt((1 - x) * (1 + x)))
+    def aside(self, x: Value) -> Value:
+        return (1 - x) * (1 + x)
+
+    def vjp_x(self, g: Value, x: Value, aside: Value) -> Value:
+        return g / conj(sqrt(one_minus_square(x, aside)))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.asin(x)
@@ -77,8 +81,11 @@ class Acos(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.arccos(x)
 
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        return -g / conj(sqrt((1 - x) * (1 + x)))
+    def aside(self, x: Value) -> Value:
+        return (1 - x) * (1 + x)
+
+    def vjp_x(self, g: Value, x: Value, aside: Value) -> Value:
+        return -g / conj(sqrt(one_minus_square(x, aside)))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.acos(x)

@@ -52,7 +52,7 @@ def polygamma(order: int, x: Any) -> Any:
 
 ARRAYS = SimpleNamespace(
     mpf=number, pi=number((0, 0x6487ED5110B4611A62633145C06E0E68, -125, 127)), besseli=besseli,
-    exp=np.exp, log=np.log, sqrt=np.sqrt, sin=np.sin, cos=np.cos, tan=np.tan, sinh=np.sinh, cosh=np.cosh, tanh=np.tanh,
+    sign=np.sign, exp=np.exp, log=np.log, sqrt=np.sqrt, sin=np.sin, cos=np.cos, tan=np.tan, sinh=np.sinh, cosh=np.cosh, tanh=np.tanh,
     asin=np.arcsin, acos=np.arccos, atan=np.arctan, atan2=np.arctan2, asinh=np.arcsinh, acosh=np.arccosh, atanh=np.arctanh,
     erf=in_float64(Erf()), erfc=in_float64(Erfc()), loggamma=in_float64(Lgamma()), psi=polygamma, polygamma=polygamma,
 )  # fmt: skip

@@ -1264,132 +1264,132 @@ def f131_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/(m.sqrt(m.pi)*(1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x)))
 
 
-def f145_0(m, x, d):
-    return m.besseli(0, x)
+def f132_0(m, x, d):
+    return m.log((m.mpf(1)/m.mpf(2))*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*abs(x)))
 
 
-def f145_1(m, x, d):
-    return m.besseli(1, x)
+def f132_1(m, x, d):
+    return -m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)*m.sign(x)/(m.sqrt(m.pi)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*abs(x)))
 
 
 def f146_0(m, x, d):
-    return m.besseli(1, x)
-
-
-def f146_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
-
-
-def f147_0(m, x, d):
-    return m.exp(-x)*m.besseli(0, x)
-
-
-def f147_1(m, x, d):
-    return -m.exp(-x)*m.besseli(0, x) + m.exp(-x)*m.besseli(1, x)
-
-
-def f148_0(m, x, d):
-    return m.exp(x)*m.besseli(0, x)
-
-
-def f148_1(m, x, d):
-    return m.exp(x)*m.besseli(0, x) + m.exp(x)*m.besseli(1, x)
-
-
-def f149_0(m, x, d):
     return m.besseli(0, x)
 
 
-def f149_1(m, x, d):
+def f146_1(m, x, d):
     return m.besseli(1, x)
 
 
-def f150_0(m, x, d):
-    return m.exp(x)*m.besseli(1, x)
-
-
-def f150_1(m, x, d):
-    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(x) + m.exp(x)*m.besseli(1, x)
-
-
-def f151_0(m, x, d):
+def f147_0(m, x, d):
     return m.besseli(1, x)
 
 
-def f151_1(m, x, d):
+def f147_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
 
 
+def f148_0(m, x, d):
+    return m.exp(-x)*m.besseli(0, x)
+
+
+def f148_1(m, x, d):
+    return -m.exp(-x)*m.besseli(0, x) + m.exp(-x)*m.besseli(1, x)
+
+
+def f149_0(m, x, d):
+    return m.exp(x)*m.besseli(0, x)
+
+
+def f149_1(m, x, d):
+    return m.exp(x)*m.besseli(0, x) + m.exp(x)*m.besseli(1, x)
+
+
+def f150_0(m, x, d):
+    return m.besseli(0, x)
+
+
+def f150_1(m, x, d):
+    return m.besseli(1, x)
+
+
+def f151_0(m, x, d):
+    return m.exp(x)*m.besseli(1, x)
+
+
+def f151_1(m, x, d):
+    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(x) + m.exp(x)*m.besseli(1, x)
+
+
 def f152_0(m, x, d):
-    return m.exp(-x)*m.besseli(1, x)
+    return m.besseli(1, x)
 
 
 def f152_1(m, x, d):
-    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(-x) - m.exp(-x)*m.besseli(1, x)
+    return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
 
 
 def f153_0(m, x, d):
-    return m.sin(m.pi*x)/(m.pi*x)
+    return m.exp(-x)*m.besseli(1, x)
 
 
 def f153_1(m, x, d):
-    return m.cos(m.pi*x)/x - m.sin(m.pi*x)/(m.pi*x**2)
+    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(-x) - m.exp(-x)*m.besseli(1, x)
 
 
 def f154_0(m, x, d):
-    return (m.mpf(1)/m.mpf(120))*m.pi**4*x**4 - m.mpf(1)/m.mpf(6)*m.pi**2*x**2 + 1
+    return m.sin(m.pi*x)/(m.pi*x)
 
 
 def f154_1(m, x, d):
-    return (m.mpf(1)/m.mpf(30))*m.pi**4*x**3 - m.mpf(1)/m.mpf(3)*m.pi**2*x
+    return m.cos(m.pi*x)/x - m.sin(m.pi*x)/(m.pi*x**2)
 
 
 def f155_0(m, x, d):
-    return x
+    return (m.mpf(1)/m.mpf(120))*m.pi**4*x**4 - m.mpf(1)/m.mpf(6)*m.pi**2*x**2 + 1
 
 
 def f155_1(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(30))*m.pi**4*x**3 - m.mpf(1)/m.mpf(3)*m.pi**2*x
 
 
 def f156_0(m, x, d):
-    return 0
+    return x
 
 
 def f156_1(m, x, d):
-    return 0
+    return 1
 
 
 def f157_0(m, x, d):
-    return x
+    return 0
 
 
 def f157_1(m, x, d):
-    return 1
+    return 0
 
 
 def f158_0(m, x, d):
-    return (m.mpf(5764607523034235)/m.mpf(576460752303423488))*x
-
-
-def f158_1(m, x, d):
-    return m.mpf(5764607523034235)/m.mpf(576460752303423488)
-
-
-def f159_0(m, x, d):
-    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*x
-
-
-def f159_1(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
-
-
-def f160_0(m, x, d):
     return x
 
 
-def f160_1(m, x, d):
+def f158_1(m, x, d):
     return 1
+
+
+def f159_0(m, x, d):
+    return (m.mpf(5764607523034235)/m.mpf(576460752303423488))*x
+
+
+def f159_1(m, x, d):
+    return m.mpf(5764607523034235)/m.mpf(576460752303423488)
+
+
+def f160_0(m, x, d):
+    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*x
+
+
+def f160_1(m, x, d):
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
 def f161_0(m, x, d):
@@ -1401,59 +1401,59 @@ def f161_1(m, x, d):
 
 
 def f162_0(m, x, d):
-    return m.exp(x) - 1
+    return x
 
 
 def f162_1(m, x, d):
-    return m.exp(x)
+    return 1
 
 
 def f163_0(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x) + m.mpf(-3152519739159347)/m.mpf(4503599627370496)
-
-
-def f163_1(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x)
-
-
-def f164_0(m, x, d):
-    return x
-
-
-def f164_1(m, x, d):
-    return 1
-
-
-def f165_0(m, x, d):
-    return (m.mpf(2365968287565977)/m.mpf(2251799813685248))*x
-
-
-def f165_1(m, x, d):
-    return m.mpf(2365968287565977)/m.mpf(2251799813685248)
-
-
-def f166_0(m, x, d):
-    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x) + m.mpf(-17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008)
-
-
-def f166_1(m, x, d):
-    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x)
-
-
-def f167_0(m, x, d):
     return m.exp(x) - 1
 
 
-def f167_1(m, x, d):
+def f163_1(m, x, d):
     return m.exp(x)
 
 
-def f168_0(m, x, d):
+def f164_0(m, x, d):
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x) + m.mpf(-3152519739159347)/m.mpf(4503599627370496)
+
+
+def f164_1(m, x, d):
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x)
+
+
+def f165_0(m, x, d):
     return x
 
 
-def f168_1(m, x, d):
+def f165_1(m, x, d):
     return 1
+
+
+def f166_0(m, x, d):
+    return (m.mpf(2365968287565977)/m.mpf(2251799813685248))*x
+
+
+def f166_1(m, x, d):
+    return m.mpf(2365968287565977)/m.mpf(2251799813685248)
+
+
+def f167_0(m, x, d):
+    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x) + m.mpf(-17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008)
+
+
+def f167_1(m, x, d):
+    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x)
+
+
+def f168_0(m, x, d):
+    return m.exp(x) - 1
+
+
+def f168_1(m, x, d):
+    return m.exp(x)
 
 
 def f169_0(m, x, d):
@@ -1465,63 +1465,63 @@ def f169_1(m, x, d):
 
 
 def f170_0(m, x, d):
-    return (m.mpf(5404319552844595)/m.mpf(9007199254740992))*m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x) + m.mpf(-5404319552844595)/m.mpf(9007199254740992)
-
-
-def f170_1(m, x, d):
-    return m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x)
-
-
-def f171_0(m, x, d):
-    return x/(1 + m.exp(-x))
-
-
-def f171_1(m, x, d):
-    return x*m.exp(-x)/(1 + m.exp(-x))**2 + 1/(1 + m.exp(-x))
-
-
-def f172_0(m, x, d):
-    return x*m.tanh(m.log(m.exp(x) + 1))
-
-
-def f172_1(m, x, d):
-    return x*(1 - m.tanh(m.log(m.exp(x) + 1))**2)*m.exp(x)/(m.exp(x) + 1) + m.tanh(m.log(m.exp(x) + 1))
-
-
-def f173_0(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*x*(2 - m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
-
-
-def f173_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*x*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi) - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x) + 1
-
-
-def f174_0(m, x, d):
-    return x/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
-
-
-def f174_1(m, x, d):
-    return 2*m.sqrt(2)*x*((m.mpf(19332331904435685)/m.mpf(144115188075855872))*x**2 + 1)*m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi))/(m.sqrt(m.pi)*(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))**2) + 1/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
-
-
-def f175_0(m, x, d):
     return x
 
 
-def f175_1(m, x, d):
+def f170_1(m, x, d):
     return 1
+
+
+def f171_0(m, x, d):
+    return (m.mpf(5404319552844595)/m.mpf(9007199254740992))*m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x) + m.mpf(-5404319552844595)/m.mpf(9007199254740992)
+
+
+def f171_1(m, x, d):
+    return m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x)
+
+
+def f172_0(m, x, d):
+    return x/(1 + m.exp(-x))
+
+
+def f172_1(m, x, d):
+    return x*m.exp(-x)/(1 + m.exp(-x))**2 + 1/(1 + m.exp(-x))
+
+
+def f173_0(m, x, d):
+    return x*m.tanh(m.log(m.exp(x) + 1))
+
+
+def f173_1(m, x, d):
+    return x*(1 - m.tanh(m.log(m.exp(x) + 1))**2)*m.exp(x)/(m.exp(x) + 1) + m.tanh(m.log(m.exp(x) + 1))
+
+
+def f174_0(m, x, d):
+    return (m.mpf(1)/m.mpf(2))*x*(2 - m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
+
+
+def f174_1(m, x, d):
+    return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*x*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi) - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x) + 1
+
+
+def f175_0(m, x, d):
+    return x/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
+
+
+def f175_1(m, x, d):
+    return 2*m.sqrt(2)*x*((m.mpf(19332331904435685)/m.mpf(144115188075855872))*x**2 + 1)*m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi))/(m.sqrt(m.pi)*(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))**2) + 1/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
 
 
 def f176_0(m, x, d):
-    return -1
+    return x
 
 
 def f176_1(m, x, d):
-    return 0
+    return 1
 
 
 def f177_0(m, x, d):
-    return 1
+    return -1
 
 
 def f177_1(m, x, d):
@@ -1529,23 +1529,23 @@ def f177_1(m, x, d):
 
 
 def f178_0(m, x, d):
-    return x
-
-
-def f178_1(m, x, d):
     return 1
 
 
-def f179_0(m, x, d):
-    return m.mpf(-5404319552844595)/m.mpf(18014398509481984)
-
-
-def f179_1(m, x, d):
+def f178_1(m, x, d):
     return 0
 
 
+def f179_0(m, x, d):
+    return x
+
+
+def f179_1(m, x, d):
+    return 1
+
+
 def f180_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(4503599627370496)
+    return m.mpf(-5404319552844595)/m.mpf(18014398509481984)
 
 
 def f180_1(m, x, d):
@@ -1553,23 +1553,23 @@ def f180_1(m, x, d):
 
 
 def f181_0(m, x, d):
-    return (m.mpf(1)/m.mpf(6))*x + m.mpf(1)/m.mpf(2)
+    return m.mpf(5404319552844595)/m.mpf(4503599627370496)
 
 
 def f181_1(m, x, d):
-    return m.mpf(1)/m.mpf(6)
+    return 0
 
 
 def f182_0(m, x, d):
-    return 0
+    return (m.mpf(1)/m.mpf(6))*x + m.mpf(1)/m.mpf(2)
 
 
 def f182_1(m, x, d):
-    return 0
+    return m.mpf(1)/m.mpf(6)
 
 
 def f183_0(m, x, d):
-    return 1
+    return 0
 
 
 def f183_1(m, x, d):
@@ -1577,31 +1577,31 @@ def f183_1(m, x, d):
 
 
 def f184_0(m, x, d):
-    return (m.mpf(1)/m.mpf(6))*x*(x + 3)
-
-
-def f184_1(m, x, d):
-    return (m.mpf(1)/m.mpf(3))*x + m.mpf(1)/m.mpf(2)
-
-
-def f185_0(m, x, d):
-    return 0
-
-
-def f185_1(m, x, d):
-    return 0
-
-
-def f186_0(m, x, d):
-    return x
-
-
-def f186_1(m, x, d):
     return 1
 
 
+def f184_1(m, x, d):
+    return 0
+
+
+def f185_0(m, x, d):
+    return (m.mpf(1)/m.mpf(6))*x*(x + 3)
+
+
+def f185_1(m, x, d):
+    return (m.mpf(1)/m.mpf(3))*x + m.mpf(1)/m.mpf(2)
+
+
+def f186_0(m, x, d):
+    return 0
+
+
+def f186_1(m, x, d):
+    return 0
+
+
 def f187_0(m, x, d):
-    return x + m.mpf(-1)/m.mpf(2)
+    return x
 
 
 def f187_1(m, x, d):
@@ -1609,7 +1609,7 @@ def f187_1(m, x, d):
 
 
 def f188_0(m, x, d):
-    return x + m.mpf(1)/m.mpf(2)
+    return x + m.mpf(-1)/m.mpf(2)
 
 
 def f188_1(m, x, d):
@@ -1617,27 +1617,27 @@ def f188_1(m, x, d):
 
 
 def f189_0(m, x, d):
-    return 0
+    return x + m.mpf(1)/m.mpf(2)
 
 
 def f189_1(m, x, d):
-    return 0
-
-
-def f190_0(m, x, d):
-    return x
-
-
-def f190_1(m, x, d):
     return 1
 
 
-def f191_0(m, x, d):
+def f190_0(m, x, d):
     return 0
+
+
+def f190_1(m, x, d):
+    return 0
+
+
+def f191_0(m, x, d):
+    return x
 
 
 def f191_1(m, x, d):
-    return 0
+    return 1
 
 
 def f192_0(m, x, d):
@@ -1649,11 +1649,11 @@ def f192_1(m, x, d):
 
 
 def f193_0(m, x, d):
-    return x
+    return 0
 
 
 def f193_1(m, x, d):
-    return 1
+    return 0
 
 
 def f194_0(m, x, d):
@@ -1665,43 +1665,35 @@ def f194_1(m, x, d):
 
 
 def f195_0(m, x, d):
-    return 3
+    return x
 
 
 def f195_1(m, x, d):
-    return 0
+    return 1
 
 
 def f196_0(m, x, d):
-    return x
+    return 3
 
 
 def f196_1(m, x, d):
-    return 1
+    return 0
 
 
-def f197_0(m, x, mask, value, d):
+def f197_0(m, x, d):
     return x
 
 
-def f197_1(m, x, mask, value, d):
+def f197_1(m, x, d):
     return 1
 
 
-def f197_2(m, x, mask, value, d):
-    return 0
-
-
-def f197_3(m, x, mask, value, d):
-    return 0
-
-
 def f198_0(m, x, mask, value, d):
-    return value
+    return x
 
 
 def f198_1(m, x, mask, value, d):
-    return 0
+    return 1
 
 
 def f198_2(m, x, mask, value, d):
@@ -1709,206 +1701,222 @@ def f198_2(m, x, mask, value, d):
 
 
 def f198_3(m, x, mask, value, d):
+    return 0
+
+
+def f199_0(m, x, mask, value, d):
+    return value
+
+
+def f199_1(m, x, mask, value, d):
+    return 0
+
+
+def f199_2(m, x, mask, value, d):
+    return 0
+
+
+def f199_3(m, x, mask, value, d):
     return 1
-
-
-def f199_0(m, x, y, d):
-    return x*y
-
-
-def f199_1(m, x, y, d):
-    return y
-
-
-def f199_2(m, x, y, d):
-    return x
 
 
 def f200_0(m, x, y, d):
-    return x/y
+    return x*y
 
 
 def f200_1(m, x, y, d):
-    return 1/y
+    return y
 
 
 def f200_2(m, x, y, d):
-    return -x/y**2
-
-
-def f201_0(m, real, imag, d):
-    return 1j*imag + real
-
-
-def f201_1(m, real, imag, d):
-    return 1
-
-
-def f201_2(m, real, imag, d):
-    return 1j
-
-
-def f202_0(m, abs, angle, d):
-    return abs*m.exp(1j*angle)
-
-
-def f202_1(m, abs, angle, d):
-    return m.exp(1j*angle)
-
-
-def f202_2(m, abs, angle, d):
-    return 1j*abs*m.exp(1j*angle)
-
-
-def f203_0(m, x, d):
-    return x**(-3)
-
-
-def f203_1(m, x, d):
-    return -3/x**4
-
-
-def f204_0(m, x, d):
-    return x**(-2)
-
-
-def f204_1(m, x, d):
-    return -2/x**3
-
-
-def f205_0(m, x, d):
-    return 1/x
-
-
-def f205_1(m, x, d):
-    return -1/x**2
-
-
-def f206_0(m, x, d):
-    return x**4
-
-
-def f206_1(m, x, d):
-    return 4*x**3
-
-
-def f207_0(m, x, d):
-    return x**5
-
-
-def f207_1(m, x, d):
-    return 5*x**4
-
-
-def f208_0(m, x, d):
-    return x**6
-
-
-def f208_1(m, x, d):
-    return 6*x**5
-
-
-def f209_0(m, x, d):
-    return x**8
-
-
-def f209_1(m, x, d):
-    return 8*x**7
-
-
-def f210_0(m, x, d):
-    return x**10
-
-
-def f210_1(m, x, d):
-    return 10*x**9
-
-
-def f211_0(m, x, d):
-    return x**(m.mpf(3)/m.mpf(2))
-
-
-def f211_1(m, x, d):
-    return (m.mpf(3)/m.mpf(2))*m.sqrt(x)
-
-
-def f212_0(m, x, d):
-    return x**3
-
-
-def f212_1(m, x, d):
-    return 3*x**2
-
-
-def f213_0(m, x, d):
-    return 1/m.sqrt(x)
-
-
-def f213_1(m, x, d):
-    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
-
-
-def f214_0(m, x, d):
-    return 1/x
-
-
-def f214_1(m, x, d):
-    return -1/x**2
-
-
-def f215_0(m, x, d):
-    return x**(m.mpf(1)/m.mpf(4))
-
-
-def f215_1(m, x, d):
-    return (m.mpf(1)/m.mpf(4))/x**(m.mpf(3)/m.mpf(4))
-
-
-def f216_0(m, x, d):
-    return x**(m.mpf(6004799503160661)/m.mpf(18014398509481984))
-
-
-def f216_1(m, x, d):
-    return (m.mpf(6004799503160661)/m.mpf(18014398509481984))/x**(m.mpf(12009599006321323)/m.mpf(18014398509481984))
-
-
-def f217_0(m, y, d):
-    return 2**y
-
-
-def f217_1(m, y, d):
-    return 2**y*m.log(2)
-
-
-def f218_0(m, y, d):
-    return 10**y
-
-
-def f218_1(m, y, d):
-    return 10**y*m.log(10)
-
-
-def f219_0(m, y, d):
-    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y
-
-
-def f219_1(m, y, d):
-    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y*m.log(m.mpf(6121026514868073)/m.mpf(2251799813685248))
-
-
-def f220_0(m, x, d):
-    return (m.mpf(3602879701896397)/m.mpf(18014398509481984))*x
-
-
-def f220_1(m, x, d):
-    return m.mpf(3602879701896397)/m.mpf(18014398509481984)
-
-
-def f221_0(m, x, d):
     return x
 
 
+def f201_0(m, x, y, d):
+    return x/y
+
+
+def f201_1(m, x, y, d):
+    return 1/y
+
+
+def f201_2(m, x, y, d):
+    return -x/y**2
+
+
+def f202_0(m, real, imag, d):
+    return 1j*imag + real
+
+
+def f202_1(m, real, imag, d):
+    return 1
+
+
+def f202_2(m, real, imag, d):
+    return 1j
+
+
+def f203_0(m, abs, angle, d):
+    return abs*m.exp(1j*angle)
+
+
+def f203_1(m, abs, angle, d):
+    return m.exp(1j*angle)
+
+
+def f203_2(m, abs, angle, d):
+    return 1j*abs*m.exp(1j*angle)
+
+
+def f204_0(m, x, d):
+    return x**(-3)
+
+
+def f204_1(m, x, d):
+    return -3/x**4
+
+
+def f205_0(m, x, d):
+    return x**(-2)
+
+
+def f205_1(m, x, d):
+    return -2/x**3
+
+
+def f206_0(m, x, d):
+    return 1/x
+
+
+def f206_1(m, x, d):
+    return -1/x**2
+
+
+def f207_0(m, x, d):
+    return x**4
+
+
+def f207_1(m, x, d):
+    return 4*x**3
+
+
+def f208_0(m, x, d):
+    return x**5
+
+
+def f208_1(m, x, d):
+    return 5*x**4
+
+
+def f209_0(m, x, d):
+    return x**6
+
+
+def f209_1(m, x, d):
+    return 6*x**5
+
+
+def f210_0(m, x, d):
+    return x**8
+
+
+def f210_1(m, x, d):
+    return 8*x**7
+
+
+def f211_0(m, x, d):
+    return x**10
+
+
+def f211_1(m, x, d):
+    return 10*x**9
+
+
+def f212_0(m, x, d):
+    return x**(m.mpf(3)/m.mpf(2))
+
+
+def f212_1(m, x, d):
+    return (m.mpf(3)/m.mpf(2))*m.sqrt(x)
+
+
+def f213_0(m, x, d):
+    return x**3
+
+
+def f213_1(m, x, d):
+    return 3*x**2
+
+
+def f214_0(m, x, d):
+    return 1/m.sqrt(x)
+
+
+def f214_1(m, x, d):
+    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
+
+
+def f215_0(m, x, d):
+    return 1/x
+
+
+def f215_1(m, x, d):
+    return -1/x**2
+
+
+def f216_0(m, x, d):
+    return x**(m.mpf(1)/m.mpf(4))
+
+
+def f216_1(m, x, d):
+    return (m.mpf(1)/m.mpf(4))/x**(m.mpf(3)/m.mpf(4))
+
+
+def f217_0(m, x, d):
+    return x**(m.mpf(6004799503160661)/m.mpf(18014398509481984))
+
+
+def f217_1(m, x, d):
+    return (m.mpf(6004799503160661)/m.mpf(18014398509481984))/x**(m.mpf(12009599006321323)/m.mpf(18014398509481984))
+
+
+def f218_0(m, y, d):
+    return 2**y
+
+
+def f218_1(m, y, d):
+    return 2**y*m.log(2)
+
+
+def f219_0(m, y, d):
+    return 10**y
+
+
+def f219_1(m, y, d):
+    return 10**y*m.log(10)
+
+
+def f220_0(m, y, d):
+    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y
+
+
+def f220_1(m, y, d):
+    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y*m.log(m.mpf(6121026514868073)/m.mpf(2251799813685248))
+
+
+def f221_0(m, x, d):
+    return (m.mpf(3602879701896397)/m.mpf(18014398509481984))*x
+
+
 def f221_1(m, x, d):
+    return m.mpf(3602879701896397)/m.mpf(18014398509481984)
+
+
+def f222_0(m, x, d):
+    return x
+
+
+def f222_1(m, x, d):
     return 1
 
 
@@ -2043,84 +2051,85 @@ TABLE: dict[str, Any] = {
     'error.Erfc() None ()': (f127_0, f127_1,),
     'error.Erfcx() None ()': (f128_0, f128_1,),
     'error.Ndtr() None ()': (f130_0, f130_1,),
-    'error.LogNdtr() None ()': (f131_0, f131_1,),
-    'bessel.I0() None ()': (f145_0, f145_1,),
-    'bessel.I1() None ()': (f146_0, f146_1,),
-    'bessel.I0e() 1 ()': (f147_0, f147_1,),
-    'bessel.I0e() -1 ()': (f148_0, f148_1,),
-    'bessel.I0e() 0 ()': (f149_0, f149_1,),
-    'bessel.I1e() -1 ()': (f150_0, f150_1,),
-    'bessel.I1e() 0 ()': (f151_0, f151_1,),
-    'bessel.I1e() 1 ()': (f152_0, f152_1,),
-    'sinc.Sinc() False ()': (f153_0, f153_1,),
-    'sinc.Sinc() True ()': (f154_0, f154_1,),
-    'activation.Relu() True ()': (f155_0, f155_1,),
-    'activation.Relu() False ()': (f156_0, f156_1,),
-    'activation.LeakyRelu(negative_slope=0.01) True ()': (f157_0, f157_1,),
-    'activation.LeakyRelu(negative_slope=0.01) False ()': (f158_0, f158_1,),
-    'activation.LeakyRelu(negative_slope=0.3) False ()': (f159_0, f159_1,),
-    'activation.LeakyRelu(negative_slope=0.3) True ()': (f160_0, f160_1,),
-    'activation.Elu(alpha=1.0, scale=1.0) True ()': (f161_0, f161_1,),
-    'activation.Elu(alpha=1.0, scale=1.0) False ()': (f162_0, f162_1,),
-    'activation.Elu(alpha=0.7, scale=1.0) False ()': (f163_0, f163_1,),
-    'activation.Elu(alpha=0.7, scale=1.0) True ()': (f164_0, f164_1,),
-    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) True ()': (f165_0, f165_1,),
-    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) False ()': (f166_0, f166_1,),
-    'activation.Celu(alpha=1.0) False ()': (f167_0, f167_1,),
-    'activation.Celu(alpha=1.0) True ()': (f168_0, f168_1,),
-    'activation.Celu(alpha=0.6) True ()': (f169_0, f169_1,),
-    'activation.Celu(alpha=0.6) False ()': (f170_0, f170_1,),
-    'activation.Silu() None ()': (f171_0, f171_1,),
-    'activation.Mish() None ()': (f172_0, f172_1,),
-    'activation.Gelu() None ()': (f173_0, f173_1,),
-    'activation.GeluTanh() None ()': (f174_0, f174_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) 0 ()': (f175_0, f175_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) -1 ()': (f176_0, f176_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) 1 ()': (f177_0, f177_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) 0 ()': (f178_0, f178_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) -1 ()': (f179_0, f179_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) 1 ()': (f180_0, f180_1,),
-    'hard.Hardsigmoid() 0 ()': (f181_0, f181_1,),
-    'hard.Hardsigmoid() -1 ()': (f182_0, f182_1,),
-    'hard.Hardsigmoid() 1 ()': (f183_0, f183_1,),
-    'hard.Hardswish() 0 ()': (f184_0, f184_1,),
-    'hard.Hardswish() -1 ()': (f185_0, f185_1,),
-    'hard.Hardswish() 1 ()': (f186_0, f186_1,),
-    'hard.Softshrink(lambd=0.5) 1 ()': (f187_0, f187_1,),
-    'hard.Softshrink(lambd=0.5) -1 ()': (f188_0, f188_1,),
-    'hard.Softshrink(lambd=0.5) 0 ()': (f189_0, f189_1,),
-    'hard.Hardshrink(lambd=0.5) True ()': (f190_0, f190_1,),
-    'hard.Hardshrink(lambd=0.5) False ()': (f191_0, f191_1,),
-    'hard.Threshold(threshold=0.1, value=0.0) False ()': (f192_0, f192_1,),
-    'hard.Threshold(threshold=0.1, value=0.0) True ()': (f193_0, f193_1,),
-    'hard.Threshold(threshold=-0.2, value=3.0) True ()': (f194_0, f194_1,),
-    'hard.Threshold(threshold=-0.2, value=3.0) False ()': (f195_0, f195_1,),
-    'conjugate.Conj() None ()': (f196_0, f196_1,),
-    'masking.MaskedFill(form=0) None (None, False, None)': (f197_0, f197_1, f197_2, f197_3,),
-    'masking.MaskedFill(form=0) None (None, True, None)': (f198_0, f198_1, f198_2, f198_3,),
-    'running.MulNumber() None ()': (f199_0, f199_1, f199_2,),
-    'running.DivNumber() None ()': (f200_0, f200_1, f200_2,),
-    'polar.Complex() None ()': (f201_0, f201_1, f201_2,),
-    'polar.Polar() None ()': (f202_0, f202_1, f202_2,),
-    'arithmetic.Power(exponent=-3) None ()': (f203_0, f203_1,),
-    'arithmetic.Power(exponent=-2) None ()': (f204_0, f204_1,),
-    'arithmetic.Power(exponent=-1) None ()': (f205_0, f205_1,),
-    'arithmetic.Power(exponent=4) None ()': (f206_0, f206_1,),
-    'arithmetic.Power(exponent=5) None ()': (f207_0, f207_1,),
-    'arithmetic.Power(exponent=6) None ()': (f208_0, f208_1,),
-    'arithmetic.Power(exponent=8) None ()': (f209_0, f209_1,),
-    'arithmetic.Power(exponent=10) None ()': (f210_0, f210_1,),
-    'arithmetic.Power(exponent=1.5) None ()': (f211_0, f211_1,),
-    'arithmetic.Power(exponent=3.0) None ()': (f212_0, f212_1,),
-    'arithmetic.Power(exponent=-0.5) None ()': (f213_0, f213_1,),
-    'arithmetic.Power(exponent=-1.0) None ()': (f214_0, f214_1,),
-    'arithmetic.Power(exponent=0.25) None ()': (f215_0, f215_1,),
-    'arithmetic.Power(exponent=0.3333333333333333) None ()': (f216_0, f216_1,),
-    'arithmetic.Exponential(base=2) None ()': (f217_0, f217_1,),
-    'arithmetic.Exponential(base=10) None ()': (f218_0, f218_1,),
-    'arithmetic.Exponential(base=2.718281828459045) None ()': (f219_0, f219_1,),
-    'activation.LeakyRelu(negative_slope=0.2) False ()': (f220_0, f220_1,),
-    'activation.LeakyRelu(negative_slope=0.2) True ()': (f221_0, f221_1,),
+    'error.LogNdtr() False ()': (f131_0, f131_1,),
+    'error.LogNdtr() True ()': (f132_0, f132_1,),
+    'bessel.I0() None ()': (f146_0, f146_1,),
+    'bessel.I1() None ()': (f147_0, f147_1,),
+    'bessel.I0e() 1 ()': (f148_0, f148_1,),
+    'bessel.I0e() -1 ()': (f149_0, f149_1,),
+    'bessel.I0e() 0 ()': (f150_0, f150_1,),
+    'bessel.I1e() -1 ()': (f151_0, f151_1,),
+    'bessel.I1e() 0 ()': (f152_0, f152_1,),
+    'bessel.I1e() 1 ()': (f153_0, f153_1,),
+    'sinc.Sinc() False ()': (f154_0, f154_1,),
+    'sinc.Sinc() True ()': (f155_0, f155_1,),
+    'activation.Relu() True ()': (f156_0, f156_1,),
+    'activation.Relu() False ()': (f157_0, f157_1,),
+    'activation.LeakyRelu(negative_slope=0.01) True ()': (f158_0, f158_1,),
+    'activation.LeakyRelu(negative_slope=0.01) False ()': (f159_0, f159_1,),
+    'activation.LeakyRelu(negative_slope=0.3) False ()': (f160_0, f160_1,),
+    'activation.LeakyRelu(negative_slope=0.3) True ()': (f161_0, f161_1,),
+    'activation.Elu(alpha=1.0, scale=1.0) True ()': (f162_0, f162_1,),
+    'activation.Elu(alpha=1.0, scale=1.0) False ()': (f163_0, f163_1,),
+    'activation.Elu(alpha=0.7, scale=1.0) False ()': (f164_0, f164_1,),
+    'activation.Elu(alpha=0.7, scale=1.0) True ()': (f165_0, f165_1,),
+    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) True ()': (f166_0, f166_1,),
+    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) False ()': (f167_0, f167_1,),
+    'activation.Celu(alpha=1.0) False ()': (f168_0, f168_1,),
+    'activation.Celu(alpha=1.0) True ()': (f169_0, f169_1,),
+    'activation.Celu(alpha=0.6) True ()': (f170_0, f170_1,),
+    'activation.Celu(alpha=0.6) False ()': (f171_0, f171_1,),
+    'activation.Silu() None ()': (f172_0, f172_1,),
+    'activation.Mish() None ()': (f173_0, f173_1,),
+    'activation.Gelu() None ()': (f174_0, f174_1,),
+    'activation.GeluTanh() None ()': (f175_0, f175_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) 0 ()': (f176_0, f176_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) -1 ()': (f177_0, f177_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) 1 ()': (f178_0, f178_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) 0 ()': (f179_0, f179_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) -1 ()': (f180_0, f180_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) 1 ()': (f181_0, f181_1,),
+    'hard.Hardsigmoid() 0 ()': (f182_0, f182_1,),
+    'hard.Hardsigmoid() -1 ()': (f183_0, f183_1,),
+    'hard.Hardsigmoid() 1 ()': (f184_0, f184_1,),
+    'hard.Hardswish() 0 ()': (f185_0, f185_1,),
+    'hard.Hardswish() -1 ()': (f186_0, f186_1,),
+    'hard.Hardswish() 1 ()': (f187_0, f187_1,),
+    'hard.Softshrink(lambd=0.5) 1 ()': (f188_0, f188_1,),
+    'hard.Softshrink(lambd=0.5) -1 ()': (f189_0, f189_1,),
+    'hard.Softshrink(lambd=0.5) 0 ()': (f190_0, f190_1,),
+    'hard.Hardshrink(lambd=0.5) True ()': (f191_0, f191_1,),
+    'hard.Hardshrink(lambd=0.5) False ()': (f192_0, f192_1,),
+    'hard.Threshold(threshold=0.1, value=0.0) False ()': (f193_0, f193_1,),
+    'hard.Threshold(threshold=0.1, value=0.0) True ()': (f194_0, f194_1,),
+    'hard.Threshold(threshold=-0.2, value=3.0) True ()': (f195_0, f195_1,),
+    'hard.Threshold(threshold=-0.2, value=3.0) False ()': (f196_0, f196_1,),
+    'conjugate.Conj() None ()': (f197_0, f197_1,),
+    'masking.MaskedFill(form=0) None (None, False, None)': (f198_0, f198_1, f198_2, f198_3,),
+    'masking.MaskedFill(form=0) None (None, True, None)': (f199_0, f199_1, f199_2, f199_3,),
+    'running.MulNumber() None ()': (f200_0, f200_1, f200_2,),
+    'running.DivNumber() None ()': (f201_0, f201_1, f201_2,),
+    'polar.Complex() None ()': (f202_0, f202_1, f202_2,),
+    'polar.Polar() None ()': (f203_0, f203_1, f203_2,),
+    'arithmetic.Power(exponent=-3) None ()': (f204_0, f204_1,),
+    'arithmetic.Power(exponent=-2) None ()': (f205_0, f205_1,),
+    'arithmetic.Power(exponent=-1) None ()': (f206_0, f206_1,),
+    'arithmetic.Power(exponent=4) None ()': (f207_0, f207_1,),
+    'arithmetic.Power(exponent=5) None ()': (f208_0, f208_1,),
+    'arithmetic.Power(exponent=6) None ()': (f209_0, f209_1,),
+    'arithmetic.Power(exponent=8) None ()': (f210_0, f210_1,),
+    'arithmetic.Power(exponent=10) None ()': (f211_0, f211_1,),
+    'arithmetic.Power(exponent=1.5) None ()': (f212_0, f212_1,),
+    'arithmetic.Power(exponent=3.0) None ()': (f213_0, f213_1,),
+    'arithmetic.Power(exponent=-0.5) None ()': (f214_0, f214_1,),
+    'arithmetic.Power(exponent=-1.0) None ()': (f215_0, f215_1,),
+    'arithmetic.Power(exponent=0.25) None ()': (f216_0, f216_1,),
+    'arithmetic.Power(exponent=0.3333333333333333) None ()': (f217_0, f217_1,),
+    'arithmetic.Exponential(base=2) None ()': (f218_0, f218_1,),
+    'arithmetic.Exponential(base=10) None ()': (f219_0, f219_1,),
+    'arithmetic.Exponential(base=2.718281828459045) None ()': (f220_0, f220_1,),
+    'activation.LeakyRelu(negative_slope=0.2) False ()': (f221_0, f221_1,),
+    'activation.LeakyRelu(negative_slope=0.2) True ()': (f222_0, f222_1,),
 }
 
-CANCELLING: set[Any] = {f20_0, f21_0, f28_0, f28_1, f30_0, f30_1, f31_1, f33_0, f33_1, f34_0, f34_1, f37_0, f37_1, f38_0, f38_1, f39_0, f39_1, f39_2, f40_0, f41_0, f43_0, f47_1, f58_1, f128_1, f130_0, f131_0, f131_1, f146_1, f147_1, f148_1, f150_1, f151_1, f152_1, f153_1, f162_0, f163_0, f166_0, f167_0, f170_0, f171_0, f171_1, f172_0, f172_1, f173_0, f173_1, f174_0, f174_1}
+CANCELLING: set[Any] = {f20_0, f21_0, f28_0, f28_1, f30_0, f30_1, f31_1, f33_0, f33_1, f34_0, f34_1, f37_0, f37_1, f38_0, f38_1, f39_0, f39_1, f39_2, f40_0, f41_0, f43_0, f47_1, f58_1, f128_1, f130_0, f131_0, f131_1, f147_1, f148_1, f149_1, f151_1, f152_1, f153_1, f154_1, f163_0, f164_0, f167_0, f168_0, f171_0, f172_0, f172_1, f173_0, f173_1, f174_0, f174_1, f175_0, f175_1}

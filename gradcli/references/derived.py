@@ -20,6 +20,7 @@ from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
 from gradcli.ops.operation import Elementwise, Operation
 from gradcli.references import derivatives, holomorphic
 from gradcli.references.pair import Pair
+from gradcli.references.precise import PRECISE
 from gradcli.references.scalar import Scalar, lift, lowered, number, result
 
 Evaluator = Callable[..., Any]
@@ -36,11 +37,11 @@ TABLE: dict[tuple[Any, ...], Derived] = {}
 """Filled as operations are met: (class, parameters, decision, kind of numbers) -> Derived."""
 
 
-def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = (), numbers: Any = mpmath) -> Derived:
+def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = (), numbers: Any = PRECISE) -> Derived:
     """The evaluators of an operation on one of its branches. Floating decisions (a floor) are arguments, others part of the key.
 
     `truths` has the truth value of each argument that is one (a mask), None for numbers. `numbers` holds the functions that
-    evaluate: mpmath, or those of `references.arrays`.
+    evaluate: those of `references.precise`, or those of `references.arrays`.
     """
     floating = isinstance(decision, float)
     key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating, truths, id(numbers))
@@ -99,13 +100,13 @@ def _derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...], num
     import sympy
 
     derived = forms(op, decision, truths)
-    modules = ["mpmath"] if numbers is mpmath else [vars(numbers), "mpmath"]
+    modules = [vars(numbers), "mpmath"]
 
     def evaluator(expr: Any) -> Evaluator | None:
         if expr is None:
             return None
         evaluate: Evaluator = sympy.lambdify(derived.arguments, expr, modules=modules, cse=True)
-        return steadied(evaluate) if numbers is mpmath and cancels(expr) else evaluate
+        return steadied(evaluate) if numbers is PRECISE and cancels(expr) else evaluate
 
     return Derived(evaluator(derived.value), tuple(map(evaluator, derived.partials)))
 
@@ -120,7 +121,7 @@ def stored(op: Elementwise, decision: Any, truths: tuple[bool | None, ...], numb
         if function is None:
             return None
         evaluate = partial(function, numbers)
-        return steadied(evaluate) if numbers is mpmath and function in derivatives.CANCELLING else evaluate
+        return steadied(evaluate) if numbers is PRECISE and function in derivatives.CANCELLING else evaluate
 
     return Derived(evaluator(found[0]), tuple(map(evaluator, found[1:])))
 

@@ -39,6 +39,11 @@ def test_a_kink_nearby_is_told_with_its_distance() -> None:
     ]
 
 
+@pytest.mark.parametrize("expression", ["F.celu(x)", "torch.sinc(x)", "torch.special.log_ndtr(x)"])
+def test_where_only_the_formula_changes_there_is_no_kink(expression: str) -> None:
+    assert notes(f"import torch.nn.functional as F\nx = tensor([1e-9, -1e-30], requires_grad=True)\ny = ({expression} * x).sum()") == []
+
+
 @pytest.mark.parametrize("value", ["0.3", "-5.0", "1e-9"])
 def test_a_switch_that_is_far_relative_to_its_argument_is_not(value: str) -> None:
     assert notes(f"x = tensor({value}, requires_grad=True)\ny = relu(x) + abs(x) + (2 * x if x > 0 else x) + floor(x + 0.25) * x") == []

@@ -64,7 +64,7 @@ CASES: list[Case] = [
     ("acos", np.r_[between(-1, 1), 1 - powers(-15, -1)], mp.acos, lambda x: -1 / mp.sqrt((1 - x) * (1 + x)), 4),
     ("atanh", np.r_[between(-1, 1), 1 - powers(-15, -1)], mp.atanh, lambda x: 1 / ((1 - x) * (1 + x)), 6),
     ("acosh", np.r_[between(1, 9), 1 + powers(-15, -1), powers(1, 150)], mp.acosh, lambda x: 1 / mp.sqrt((x - 1) * (x + 1)), 8),
-    ("asinh", np.r_[between(-9, 9), powers(-20, 150)], mp.asinh, lambda x: 1 / mp.sqrt(x * x + 1), 6),
+    ("asinh", np.r_[between(-9, 9), powers(-20, 300)], mp.asinh, lambda x: 1 / mp.sqrt(x * x + 1), 6),
     ("erf", np.r_[between(-6, 6), powers(-20, 0)], mp.erf, lambda x: root() * mp.exp(-x * x), 6),
     ("erfc", np.r_[between(-5, 26)], mp.erfc, lambda x: -root() * mp.exp(-x * x), 6),
     ("special.erfcx", np.r_[between(-20, 7), between(7, 40), powers(1, 15)], erfcx, lambda x: 2 * x * erfcx(x) - root(), 250),
@@ -75,7 +75,7 @@ CASES: list[Case] = [
     ("special.ndtri", np.r_[between(0, 1), powers(-15, -1)], lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
      lambda p: 1 / normal_density(mp.sqrt(2) * mp.erfinv(2 * p - 1)), 100),
     ("lgamma", np.r_[between(0, 30), powers(-10, 5), 1 + powers(-10, -1), 2 - powers(-10, -1)], mp.loggamma, mp.digamma, 4000),
-    ("digamma", np.r_[between(2, 30), powers(-10, 0)], mp.digamma, lambda x: mp.polygamma(1, x), 20),
+    ("digamma", np.r_[between(2, 30), powers(-10, 0), powers(10, 300)], mp.digamma, lambda x: mp.polygamma(1, x), 20),
     ("special.i0", np.r_[between(-40, 40), between(19.9, 20.1), powers(-10, 2.8)], lambda x: mp.besseli(0, x),
      lambda x: mp.besseli(1, x), 20),
     ("special.i1", np.r_[between(-40, 40), powers(-3, 2.8)], lambda x: mp.besseli(1, x),
@@ -98,6 +98,42 @@ def test_value_and_derivative(case: Case) -> None:
             exact = mp.mpf(point)
             for computed, truth in ((got, value(exact)), (rate, derivative(exact))):
                 assert abs(computed - truth) <= units * 2.3e-16 * abs(truth) + 1e-307, (point, computed, float(truth))
+
+
+@pytest.mark.parametrize(
+    ("name", "second"),
+    [
+        ("asin", lambda x: x / ((1 - x) * (1 + x)) ** 1.5),
+        ("acos", lambda x: -x / ((1 - x) * (1 + x)) ** 1.5),
+        ("atanh", lambda x: 2 * x / ((1 - x) * (1 + x)) ** 2),
+        ("asinh", lambda x: -x / (1 + x * x) ** 1.5),
+    ],
+)
+def test_second_derivatives_of_inverse_functions(name: str, second: Callable[[Any], Any]) -> None:
+    """Near 0, where (1 - x) - (1 + x) would leave nothing of them, and near the ends, where 1 - x * x would."""
+    points = np.r_[between(-1, 1), powers(-300, -1), 1 - powers(-15, -1)]
+    x = Tensor(points, True)
+    y = grad(F[name](x), [x], Tensor(np.ones(len(points))), create_graph=True)
+    (found,) = grad(y, [x], [Tensor(np.ones(len(points)))])
+    with mp.workdps(40):
+        for point, got in zip(points.tolist(), found.value.tolist(), strict=True):
+            truth = second(mp.mpf(point))
+            assert abs(got - truth) <= 10 * 2.3e-16 * abs(truth)
+
+
+def test_second_derivatives_at_the_ends_are_infinite() -> None:
+    for name, signs in (("asin", [-1, 1]), ("acos", [1, -1]), ("atanh", [-1, 1])):
+        x = Tensor(np.array([-1.0, 1.0]), True)
+        y = grad(F[name](x), [x], Tensor(np.ones(2)), create_graph=True)
+        assert grad(y, [x], [Tensor(np.ones(2))])[0].value.tolist() == [sign * np.inf for sign in signs]
+
+
+def test_sinc_of_huge_numbers() -> None:
+    """All of them are whole and even: the value is 0, the derivative 1 / x."""
+    x = Tensor(np.array([1e17, 1e100, 1e300]), True)
+    y = F["sinc"](x)
+    assert y.value.tolist() == [0, 0, 0]
+    np.testing.assert_allclose(grad(y, [x], Tensor(np.ones(3)))[0].value, 1 / x.value, rtol=1e-15)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -132,12 +168,18 @@ def test_incomplete_gamma(a: float) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 def test_polygamma(n: int) -> None:
-    points = np.r_[between(0, 20), powers(-3, 4), between(-5, 0, 10)]
+    points = np.r_[between(0, 20), powers(-3, 4), between(-5, 0, 10), -powers(-9, -1, 5), -powers(1, 3, 5)]
     out = F["polygamma"](n, Tensor(points))
     with mp.workdps(40):
         for point, got in zip(points.tolist(), out.value.tolist(), strict=True):
             truth = mp.re(mp.polygamma(n, mp.mpf(point)))
             assert abs(got - truth) <= 4e-15 * abs(truth) + 1e-12 * (point < 0)
+
+
+def test_polygamma_far_below_zero_takes_no_longer() -> None:
+    found = F["polygamma"](1, Tensor(np.array([-1e9 - 0.25, -1e15 - 0.5])))
+    with mp.workdps(40):
+        np.testing.assert_allclose(found.value, [float((mp.pi / mp.sin(mp.pi * f)) ** 2) for f in (0.25, 0.5)], rtol=1e-8)
 
 
 def test_polygamma_is_a_method_too() -> None:

@@ -113,6 +113,25 @@ def test_clamp_with_one_tensor() -> None:
     assert [g.value.tolist() for g in grad(out, [x, low], Tensor(np.ones(2)))] == [[0, 1], [1, 0]]
 
 
+@pytest.mark.parametrize("name", ["relu", "relu6", "hardtanh", "leaky_relu", "softshrink", "hardshrink"])
+def test_backward_passes_of_straight_pieces_stay_in_the_graph(name: str) -> None:
+    """PyTorch's double backward of them gives 0, not an error."""
+    x = Tensor(np.array([-2.0, -0.2, 0.0, 0.3, 2.0]), True)
+    (slope,) = grad(F[name](x), [x], Tensor(np.ones(5)), create_graph=True)
+    assert slope.requires_grad
+    assert grad(slope, [x], Tensor(np.ones(5)))[0].value.tolist() == [0] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "expected"),
+    [("elu", [-1, 0, 1], [math.exp(-1), 0, 0]), ("celu", [-1, 0, 1], [math.exp(-1), 0, 0]), ("entr", [-2, 0, 2], [0.5, -inf, -0.5])],
+)
+def test_second_derivatives(name, points, expected) -> None:
+    x = Tensor(np.array(points, dtype=float), True)
+    (slope,) = grad(F[name](x), [x], Tensor(np.ones(3)), create_graph=True)
+    np.testing.assert_allclose(grad(slope, [x], Tensor(np.ones(3)))[0].value, expected, rtol=1e-15)
+
+
 def test_clamp_wants_a_bound() -> None:
     with pytest.raises(RuntimeError, match="At least one of 'min' or 'max'"):
         F["clamp"](Tensor(np.float64(1)))

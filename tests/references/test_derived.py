@@ -36,6 +36,9 @@ def slope(name: str, *point: float, **parameters: object) -> list[float]:
         ("abs", (-3.0,), [-1.0]),
         ("maximum", (1.0, 2.0), [0.0, 1.0]),
         ("floor", (1.5,), [0.0]),
+        ("special.log_ndtr", (-745.0,), [745.0013422770424]),
+        ("sinc", (1e-300,), [-3.2898681336964532e-300]),
+        ("digamma", (-1e9 - 0.25,), [19.739208801178717]),
     ],
 )
 def test_partial_derivatives(name: str, point: tuple[float, ...], expected: list[float]) -> None:

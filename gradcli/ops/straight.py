@@ -1,0 +1,45 @@
+"""The backward pass of functions of straight pieces, which PyTorch keeps in the graph of their argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradcli.ops.axes import raw
+from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.where import where
+
+
+class Straight(Elementwise):
+    """g times the slope of a function `of` straight pieces at x; a slope True or False selects. By x its derivative is 0."""
+
+    of: str = "Threshold"
+
+    @property
+    def node(self) -> str:  # type: ignore[override]
+        return f"{self.of}BackwardBackward0"
+
+    def forward(self, g: Value, x: Value, slope: Value) -> Value:
+        out = where.forward(slope, g, 0.0) if np.asarray(slope).dtype.kind == "b" else g * slope
+        out = out.astype(g.dtype, copy=False) if out.dtype.kind == "f" else out
+        return out if np.ndim(out) >= np.ndim(x) else np.broadcast_to(out, np.broadcast_shapes(np.shape(out), np.shape(x)))
+
+    def vjp_g(self, g: Value, x: Value, slope: Value) -> Value:
+        return self(g, x, slope)
+
+    def symbolic(self, sympy: Any, g: Any, x: Any, slope: Any) -> Any:
+        return (g if slope else sympy.Integer(0)) if isinstance(slope, bool) else g * slope
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        for shape in ((), (2, 3)):
+            g, x = rng.normal(size=shape), rng.normal(size=shape)
+            yield cls(), (g, x, x > 0)
+            yield cls(of="LeakyRelu"), (g, x, np.where(x > 0, 1.0, 0.1))
+
+
+def straight(of: str, g: Value, x: Value, slope: Any) -> Value:
+    """g times `slope(x)`, in the graph of x."""
+    return Straight(of=of)(g, x, slope(raw(x)))
