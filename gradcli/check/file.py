@@ -207,13 +207,13 @@ def judge_input(
             witness.refine(position, opinion.difference, columns)
 
     def rederive() -> np.ndarray | None:
-        if item.claimed is not None:
+        if item.claimed is not None or opinion.symbolic is None:
             return None
-        again = exact.agreeing(number, position, None if opinion.symbolic is None else opinion.symbolic.value)
+        again = exact.agreeing(number, target, position, opinion.symbolic.value)
         return None if again is None else direction.trusted(again, opinion, item)
 
     def extended() -> np.ndarray | None:
-        return None if item.claimed is not None else exact.extended.gradient(number, position)
+        return None if item.claimed is not None else exact.extended.gradient(number, target, position)
 
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)

@@ -54,8 +54,11 @@ class Rerun:
         """A run on whole arrays of extended precision, for programs too large for 50 digits."""
         return Rerun(self.point, lift=widened)
 
-    def gradient(self, target: int, position: int) -> np.ndarray | None:
-        """The gradient of one input as the engine derives it here; None where the program does not run so."""
+    def gradient(self, number: int, target: Target, position: int) -> np.ndarray | None:
+        """The gradient of one input as the engine derives it here; None where the program does not run so, or takes another path.
+
+        `target` is what the number stood for in the first run.
+        """
         if self.targets is None and not self.failed:
             try:
                 with mpmath.workdps(self.digits):
@@ -63,19 +66,20 @@ class Rerun:
                 self.failed = run.error is not None
             except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
                 self.failed = True
-        if self.failed or self.targets is None or target >= len(self.targets):
+        if self.failed or self.targets is None or number >= len(self.targets):
             return None
-        inputs = self.targets[target].inputs
-        if position >= len(inputs):
+        again, wanted = self.targets[number], target.inputs[position]
+        if (again.output, again.line, [i.name for i in again.inputs]) != (target.output, target.line, [i.name for i in target.inputs]):
             return None
-        found = np.asarray(lowered(np.asarray(inputs[position].autograd)))
-        return direction.paired(found, inputs[position].dtype.kind == "c")
+        found = lowered(np.asarray(again.inputs[position].autograd))
+        found = direction.paired(np.asarray(found), again.inputs[position].dtype.kind == "c")
+        return found if found is not None and found.shape == np.shape(wanted.autograd) else None
 
-    def agreeing(self, target: int, position: int, truth: np.ndarray | None) -> np.ndarray | None:
+    def agreeing(self, number: int, target: Target, position: int, truth: np.ndarray) -> np.ndarray | None:
         """`gradient`, taken anew at many more digits where it does not agree with what SymPy finds."""
-        found = self.gradient(target, position)
-        if found is None or truth is None or np.shape(found) != truth.shape:
-            return found
+        found = self.gradient(number, target, position)
+        if found is None:
+            return None
         off = ~(np.abs(found - truth) <= AGREEMENT * np.abs(truth)) & np.isfinite(truth)
-        deeper = self.deeper.gradient(target, position) if off.any() else None
+        deeper = self.deeper.gradient(number, target, position) if off.any() else None
         return found if deeper is None else np.where(off, deeper, found)
