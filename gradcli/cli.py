@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import re
 import sys
@@ -65,6 +66,8 @@ def _start(
 
 def main() -> None:
     """The console script."""
+    # At its end Python looks for cycles among all that was ever imported, which takes longer than many a command.
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -73,7 +76,6 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         status = pipe_closed()
-    gc.freeze()  # at its end Python looks for cycles among all that was ever imported, which takes longer than many a command
     sys.exit(int(status))
 
 
