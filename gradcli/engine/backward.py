@@ -35,7 +35,7 @@ class Pass:
 
     `targets` are the places that alone are wanted (None: every leaf); with `capture` their gradients are kept in
     `captured`, else they are accumulated. `own` marks gradcli's own passes, which may walk a graph that the program
-    has freed, call no hook and leave no note.
+    has freed, call no hook and leave no note; `alone` one that looks at a single node.
     """
 
     careful = False
@@ -49,10 +49,12 @@ class Pass:
         capture: bool = False,
         recorded: bool = False,
         own: bool = False,
+        alone: bool = False,
     ) -> None:
         self.roots = roots
         self.recorded = recorded
         self.own = own
+        self.alone = alone
         self.limited = targets is not None
         self.targets = {edge[0] for edge in targets or ()}
         self.capture: set[tuple[Node, int]] = set(targets or ()) if capture else set()
@@ -266,7 +268,7 @@ class Pass:
 
     def kept(self, node: OperationNode) -> tuple[Any, ...]:
         """What an operation kept, as its rules take it."""
-        values = node.read(self.own)
+        values = node.read(self.own, self.alone)
         return unpack(node, values) if self.recorded else values
 
     def zero(self, edge: Edge | None) -> Any:
@@ -326,6 +328,20 @@ def backward(
         )
     sweep = Pass(roots, targets=targets, recorded=bool(create_graph), own=own)
     sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph))
+    note_plain(sweep.note)
+
+
+def note_plain(note: PassRecord | None) -> None:
+    """What a pass in which a hook took part gives without it: asked for now, since the program may change the graph later."""
+    if note is None or not note.hooked or not note.entries:
+        return
+    outputs, weights = [o[0] for o in note.outputs], [Tensor(np.asarray(o[3])) for o in note.outputs]
+    try:
+        found = grad(outputs, [e.tensor for e in note.entries], weights, retain_graph=True, allow_unused=True, own=True)
+    except AutogradError:
+        return
+    for entry, g in zip(note.entries, found, strict=True):
+        entry.plain = np.zeros(entry.tensor.shape, entry.tensor.dtype) if g is None else snapshot(g.value)
 
 
 def target_of(tensor: Tensor) -> Edge:
@@ -378,6 +394,7 @@ def grad(
             for tensor, g in ((t, sweep.captured.get(edge)) for t, edge in zip(wanted, edges, strict=False))
             if g is not None
         ]
+        note_plain(sweep.note)
     given = [sweep.captured.get(edge) for edge in edges]
     return tuple(answer(g, tensor, k, allow_unused, materialize_grads) for k, (g, tensor) in enumerate(zip(given, wanted, strict=True)))
 

@@ -82,6 +82,10 @@ class Kept:
         self.output_nr = output_nr
         self.record = tensor.own_record
 
+    def known(self, sweep: Sweep) -> bool:
+        """Whether a pass may take the value from the trace where the tensor was written to: see Sweep."""
+        return sweep.own and self.record is not None and (sweep.alone or self.record.op is None)
+
 
 class FunctionNode(Node):
     """The node of one `apply` of a user Function; one for all its outputs."""
@@ -128,17 +132,15 @@ class FunctionNode(Node):
 
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved, as tensors with their history."""
-        own = state.sweep is not None and state.sweep.own
+        sweep = state.sweep
+        own = sweep is not None and sweep.own
         if self.freed and not own:
             raise AutogradError(FREED_MESSAGE, hint="pass retain_graph=True to the first backward call")
         kept = self.saved if type(self.saved) is tuple else self.saved.unpack(self)
         present = [k for k in kept if k is not None]
         for k, entry in enumerate(present):
-            if (
-                self.guards
-                and self.guards[2 * k].count != self.guards[2 * k + 1]
-                and not (own and entry.record and entry.record.op is None)
-            ):
+            written = self.guards and self.guards[2 * k].count != self.guards[2 * k + 1]
+            if written and not (sweep is not None and entry.known(sweep)):
                 raise stale(self, k, entry.value, self.source(entry))
         return tuple(None if entry is None else self.revived(entry, own) for entry in kept)
 

@@ -147,7 +147,9 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     if node is not None and target.shares is not None:
         target.refresh()
     if tracer is not None:
-        _trace(op, target, values, out, records, before)
+        made = _trace(op, target, values, out, records, before)
+        if node is not None and made is not None and node.records is not None:
+            node.records = (*node.records, made)
     return target
 
 
@@ -204,8 +206,11 @@ def _records(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(a.record() if type(a) is Tensor else None for a in args)
 
 
-def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: Any, before: Any) -> None:
-    """Leave records of the write, also for the base of a view and for a tensor that shares memory outside the graph."""
+def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: Any, before: Any) -> Record | None:
+    """Leave records of the write, also for the base of a view and for a tensor that shares memory outside the graph.
+
+    Returns that of what was written, where it depends on a leaf.
+    """
     tracer = state.tracer
     assert tracer is not None
     base = target.shares.base if target.shares is not None else None
@@ -214,23 +219,24 @@ def _trace(op: Operation, target: Tensor, values: list[Any], out: Any, records: 
         overwrite(origin)
     if records is None:
         overwrite(target, told=False)
-        return
-    if not any(records):
-        target.own_record = None
-        new: Any = snapshot(np.asarray(out))
-    else:
+        return None
+    made = None
+    if any(records):
         inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
-        new = target.own_record = tracer.record(op, inputs, values, out)[0]
+        made = tracer.record(op, inputs, values, out)[0]
+    target.own_record = made
     if base is None:
-        return
+        return made
     root = base.record()
-    if root is None and not isinstance(new, Record):
+    if root is None and made is None:
         target.traced = None
-        return
+        return None
     write = WriteWindow(chain=target.shares.chain)  # type: ignore[union-attr]
-    base.own_record = tracer.record(write, (before if root is None else root, new), [before, out], base.value)[0]
+    written = made or snapshot(np.asarray(out))
+    base.own_record = tracer.record(write, (before if root is None else root, written), [before, out], base.value)[0]
     base.own_record.value = snapshot(base.value)
-    target.traced = base.own_record
+    target.own_record = target.traced = None  # a window onto the base, as autograd has it
+    return made
 
 
 def overwrite(origin: Tensor, *, told: bool = True) -> None:

@@ -39,11 +39,13 @@ class Sweep(Protocol):
     """What a node asks of the backward pass that visits it.
 
     `recorded`: the gradients are Tensors and what is done to them is recorded; `own`: gradcli's own pass, which may
-    walk a graph that the program has freed.
+    walk a graph that the program has freed, and whose leaves it has updated; `alone`: a look at one node after the
+    fact, for which what it kept is what the trace has.
     """
 
     recorded: bool
     own: bool
+    alone: bool
 
     def kept(self, node: OperationNode) -> tuple[Any, ...]:
         """What an operation kept, as the rules take it."""
@@ -207,7 +209,7 @@ class OperationNode(Node):
         self.saved = self.guards = ()
 
     def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
-        kept = () if not self.plan.slots else sweep.kept(self) if sweep.recorded else self.read(sweep.own)
+        kept = () if not self.plan.slots else sweep.kept(self) if sweep.recorded else self.read(sweep.own, sweep.alone)
         if len(grads) == 1:
             g = grads[0]
             if g is None:
@@ -243,26 +245,26 @@ class OperationNode(Node):
             parts.append(part)
         return parts
 
-    def read(self, own: bool = False) -> tuple[Any, ...]:
-        """What is kept, once it is sure that nothing has changed it in place."""
+    def read(self, own: bool = False, alone: bool = False) -> tuple[Any, ...]:
+        """What is kept, once it is sure that nothing has changed it in place. For `own` and `alone` see Sweep."""
         saved = self.saved
         if type(saved) is not tuple:
             return tuple(saved.unpack(self))
         guards = self.guards
         if len(guards) == 2:
             version, count = guards
-            return saved if version.count == count and version.moves is None else self.checked(own)
+            return saved if version.count == count and version.moves is None else self.checked(own, alone)
         for k in range(0, len(guards), 2):
             version = guards[k]
             if version.count != guards[k + 1] or version.moves is not None:
-                return self.checked(own)
+                return self.checked(own, alone)
         return saved
 
-    def checked(self, own: bool) -> tuple[Any, ...]:
+    def checked(self, own: bool, alone: bool) -> tuple[Any, ...]:
         """What is kept, where something has been written to or moved."""
         written = [k // 2 for k in range(0, len(self.guards), 2) if self.guards[k].count != self.guards[k + 1]]
         for k in written:
-            if not (own and self.was_leaf(k)):
+            if not (own and (self.was_leaf(k) or (alone and self.records is not None and len(self.records) > len(self.edges)))):
                 raise stale(self, k, self.guarded()[k], self.source(k))
         return self.recorded_values() if written else self.followed()
 
@@ -289,12 +291,18 @@ class OperationNode(Node):
         return record is not None and record.op is None
 
     def recorded_values(self) -> tuple[Any, ...]:
-        """What was kept, leaves as the trace has them: for gradcli's own pass over a graph whose leaves were updated since."""
+        """What was kept, as the trace has it: for gradcli's own pass over a graph whose leaves were updated since."""
         assert self.records is not None
         values = list(self.saved)
+        count = len(self.edges)
+        made = self.records[count:]
         for k, slot in enumerate(self.plan.kept):
-            if self.was_leaf(k):
-                values[k] = self.records[slot].value
+            source = self.records[slot] or (made[0].inputs[slot] if made else None)
+            if source is not None:
+                values[k] = getattr(source, "value", source)
+        if self.plan.keeps_out and made:
+            results = tuple(record.value for record in made)
+            values[len(self.plan.kept)] = results if self.op.outputs > 1 else results[0]
         return tuple(values)
 
     def guarded(self) -> list[Any]:

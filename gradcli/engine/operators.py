@@ -9,7 +9,8 @@ import numpy as np
 
 from gradcli.engine.mode import state
 from gradcli.ops import arithmetic, comparison
-from gradcli.ops.arithmetic import Add, Div, Exponential, Mul, Power, Rsub, Sub, add, div, mul, neg, reciprocal, sub
+from gradcli.ops.arithmetic import Exponential, Power, Rsub, add, div, mul, neg, reciprocal, sub
+from gradcli.ops.numbered import divided, minus, plus, scaled
 from gradcli.ops.operation import Operation
 
 NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
@@ -27,13 +28,6 @@ def _binary(op: Operation, in_rules: Operation | None = None) -> Callable[[Any, 
         return self.__operation__(op, (self, other))
 
     return operator
-
-
-def with_number(cls: type[Operation]) -> Operation:
-    """The form for a tensor and a number that is no tensor to PyTorch: MulBackward1, whose number is not among the functions before it."""
-    op = cls()
-    op.node, op.listed = f"{cls.__name__}Backward1", 1
-    return op
 
 
 def _reflected(op: Operation) -> Callable[[Any, Any], Any]:
@@ -79,12 +73,12 @@ class Operators:
     __slots__ = ()
     __array_ufunc__ = None
 
-    __add__ = _binary(add, with_number(Add))
+    __add__ = _binary(add, plus)
     __radd__ = __add__
-    __sub__ = _binary(sub, with_number(Sub))
-    __mul__ = _binary(mul, with_number(Mul))
+    __sub__ = _binary(sub, minus)
+    __mul__ = _binary(mul, scaled)
     __rmul__ = __mul__
-    __truediv__ = _binary(div, with_number(Div))
+    __truediv__ = _binary(div, divided)
     __floordiv__ = _method("floor_divide")
     __rfloordiv__ = _reflected_method("floor_divide")
     __mod__ = _method("remainder")

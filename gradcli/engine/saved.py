@@ -1,20 +1,33 @@
-"""What a node kept, given back as tensors with their history."""
+"""What a node kept, given back as tensors with their history, under the names that PyTorch has for it.
+
+An operation says in `saves` what PyTorch's node of it saves, separated by blanks, where that is not what its rules name:
+
+    name           an argument, a parameter, or a property of the operation
+    name=source    one of those of another name; `out` or `out.1` for a result; `x_shape`, `x_strides`; a method that is
+                   given what it names as its parameters, as a rule is
+    name:constant  a number, a truth value, None or a word
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.function import FunctionNode
-from gradcli.engine.node import Node, OperationNode
+from gradcli.engine.node import AccumulateGrad, Form, Node, OperationNode
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import MissingAttributeError
-from gradcli.ops.operation import Operation
+from gradcli.ops.loss import REDUCTIONS
+from gradcli.ops.operation import Operation, Written, parameter_names
 
 PYTORCH_NAMES = {"x": "self", "tensor": "self", "input": "self"}
 """The name of the first argument -> what PyTorch calls it in `_saved_<name>`."""
+
+UNSIGNED = 1 << 64
+"""PyTorch shows negative integers as if they had no sign."""
+
+WORDS = {"None": None, "True": True, "False": False}
 
 
 def unpack(node: OperationNode, kept: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -44,57 +57,135 @@ def argument_names(op: Operation) -> list[str]:
     return [PYTORCH_NAMES.get(first, first), *["other" if name == "y" else name for name in others]] if op.arguments else []
 
 
+def recipe(op: Operation) -> dict[str, str]:
+    """What PyTorch's node saves, by name, and where it is here: as the operation says, else what its rules and parameters name."""
+    if op.saves is not None:
+        named = [term.partition("=") for term in op.saves.split()]
+        return {name.partition(":")[0]: source or name for name, _, source in named} | dict.fromkeys(op.told, "")
+    names = dict(zip(op.arguments, argument_names(op), strict=True))
+    needed = {need for rule in op.rules if rule is not None for need in parameter_names(rule[0])}
+    found = {names[need]: need for need in op.arguments if need in needed}
+    found |= {f"{names[arg]}_sym_sizes": f"{arg}_shape" for arg in op.arguments if f"{arg}_shape" in needed}
+    found |= {"result": "out"} if "out" in needed else {}
+    return found | {name: name for name in op.parameters} | dict.fromkeys(op.told, "")
+
+
 def saved_names(node: Node) -> list[str]:
     """What `_saved_<name>` a node has."""
-    if not isinstance(node, OperationNode):
-        return []
-    names = argument_names(node.op)
-    needed = {slot for rule in node.op.rules if rule is not None for slot in rule[1]}
-    kept = [name for slot, name in enumerate(names) if slot in needed]
-    return sorted({*kept, *constants(node), *(["result"] if node.plan.keeps_out else [])})
-
-
-def constants(node: OperationNode) -> dict[str, Any]:
-    """What PyTorch keeps besides tensors: the parameters, the sizes that a rule asks for, the factor alpha of sums."""
-    op, count = node.op, len(node.edges)
-    found = {name: getattr(op, name) for name in op.parameters}
-    if found.get("dim", 0) is None:
-        found.pop("dim")
-        found.pop("keepdim", None)
-    if op.node in ("AddBackward0", "SubBackward0", "RsubBackward1"):
-        found["alpha"] = 1
-    names = argument_names(op)
-    for slot, value in zip(node.plan.slots, node.saved if isinstance(node.saved, tuple) else (), strict=False):
-        if count < slot <= 2 * count and not op.variadic:
-            name = names[slot - count - 1]
-            found[f"{name}_sym_sizes"] = tuple(value)
-            if op.node.startswith("Mean"):
-                found[f"{name}_sym_numel"] = math.prod(value)
-    return found
+    return sorted(recipe(node.op)) if isinstance(node, OperationNode) else []
 
 
 def saved_attribute(node: Node, name: str) -> Any:
-    """`node._saved_<name>`: a tensor, a parameter, or None where the tensor is not needed."""
+    """`node._saved_<name>`: a tensor (None where it was not needed), or what PyTorch keeps besides."""
+    sources = recipe(node.op) if isinstance(node, OperationNode) else {}
     bare = name.removeprefix("_saved_")
-    if not isinstance(node, OperationNode):
-        if isinstance(node, FunctionNode) and name == "saved_tensors":
-            return node.context.saved_tensors
+    if not isinstance(node, OperationNode) or bare not in sources:
         raise MissingAttributeError(f"'{node.name}' object has no attribute '{name}'")
-    known, arguments = constants(node), argument_names(node.op)
-    if bare in known:
-        return known[bare]
-    if bare == "result" and node.plan.keeps_out:
-        place = len(node.plan.kept)
-    elif bare in arguments:
-        if arguments.index(bare) not in node.plan.kept:
+    value = node.op.told[bare] if bare in node.op.told else Source(node).value(sources[bare])
+    return shown(value, bare, scalar="float" in str(node.op.kinds.get(sources[bare], "")))
+
+
+class Source:
+    """Where the saved values of one node are."""
+
+    def __init__(self, node: OperationNode) -> None:
+        self.node = node
+        self.op = node.op
+
+    def value(self, source: str) -> Any:
+        op = self.op
+        if ":" in source:
+            return constant(source.partition(":")[2])
+        head, _, part = source.partition(".")
+        if head in op.arguments:
+            return self.tensor(op.arguments.index(head))
+        if head == "out":
+            made = self.tensor(len(op.arguments))
+            return made[int(part)] if part and made is not None else made
+        argument, _, aspect = source.rpartition("_")
+        if argument in op.arguments and aspect.partition(".")[0] in ("shape", "strides"):
+            found = self.form(op.arguments.index(argument))[0] if aspect != "strides" else self.about(source)
+        elif head == "decision":
+            found = self.about(head)
+        else:
+            found = getattr(op, head)
+            found = self.computed(found) if callable(found) else found
+        if not part or found is None:
+            return found
+        return found[int(part)] if len(found) else 0  # a 0-d tensor has no axis, and PyTorch takes 0 for it
+
+    def tensor(self, slot: int) -> Any:
+        """The same as a tensor with its history."""
+        node, value = self.node, self.plain(slot)
+        if value is None:
             return None
-        place = node.plan.kept.index(arguments.index(bare))
-    else:
-        raise MissingAttributeError(f"'{node.name}' object has no attribute '{name}'")
-    node.check_alive()
-    kept = node.read() if type(node.saved) is tuple else node.saved.unpack(node, only=place)
-    value = unpack(node, kept)[place]
-    return value if isinstance(value, (Tensor, tuple)) else Tensor(np.asarray(value)[()])
+        if slot == len(self.op.arguments):
+            return results(node, value, node.records[len(node.edges) :] if node.records else ())
+        made = Tensor.saved(value, node.edges[slot], node.records[slot] if node.records else None)
+        return made if isinstance(made, Tensor) else Tensor(np.asarray(made)[()])
+
+    def plain(self, slot: int) -> Any:
+        """The value that was kept for an argument, or as the result; None where none was."""
+        node = self.node
+        if slot not in node.plan.slots:
+            return None
+        node.check_alive()
+        place = node.plan.slots.index(slot)
+        return node.read()[place] if type(node.saved) is tuple else node.saved.unpack(node, only=place)[place]
+
+    def about(self, need: str) -> Any:
+        """What a rule asks of an argument without keeping it; None where no rule that runs has asked."""
+        slot = self.op._slot(need)
+        return self.node.saved[self.node.plan.slots.index(slot)] if slot in self.node.plan.slots else None
+
+    def form(self, k: int) -> Form:
+        """Shape and dtype of an argument, from what was kept of it or from where it came."""
+        node = self.node
+        if k in node.plan.slots:
+            value = node.saved[node.plan.slots.index(k)]
+            return np.shape(value), np.asarray(value).dtype
+        edge = node.edges[k]
+        if edge is not None:
+            source, nr = edge
+            return (source.variable.shape, source.variable.dtype) if isinstance(source, AccumulateGrad) else source.shapes[nr]
+        known = self.about(f"{self.op.arguments[k]}_shape")
+        return (() if known is None else known), node.shapes[0][1]
+
+    def computed(self, method: Callable[..., Any]) -> Any:
+        """What a method of the operation makes of what it names."""
+        given = []
+        for need in parameter_names(method.__func__)[1:]:  # type: ignore[attr-defined]
+            argument, _, aspect = need.rpartition("_")
+            if argument in self.op.arguments and aspect == "shape":
+                given.append(self.form(self.op.arguments.index(argument))[0])
+            elif need in self.op.arguments or need == "out":
+                given.append(self.plain(self.op._slot(need)))
+            else:
+                given.append(self.about(need))
+        return method(*given)
 
 
-__all__ = ["saved_attribute", "saved_names", "unpack"]
+def constant(text: str) -> Any:
+    """A constant of `saves`: a word, an integer, or a number with a point."""
+    if text in WORDS:
+        return WORDS[text]
+    digits = text.removeprefix("-")
+    return int(text) if digits.isdigit() else float(text) if digits.replace(".", "", 1).isdigit() else text
+
+
+def shown(value: Any, name: str, *, scalar: bool = False) -> Any:
+    """A value as PyTorch gives it: integers without sign (`scalar`: but not numbers), axes as written, reductions by their number."""
+    if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):
+        return tuple(shown(v, name, scalar=scalar) for v in value)
+    if isinstance(value, Written):
+        value = value.given
+    if name == "reduction" and value in REDUCTIONS:
+        return REDUCTIONS.index(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value) if scalar else int(value) % UNSIGNED
+    return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+__all__ = ["argument_names", "saved_attribute", "saved_names", "unpack"]

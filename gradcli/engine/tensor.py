@@ -436,6 +436,9 @@ def kept_about(op: Operation, slots: tuple[int, ...], count: int, values: list[A
             yield np.shape(values[slot - count - 1])
         elif slot == 3 * count + 2:
             yield op.aside(*values)
+        elif slot > 3 * count + 2:
+            value = np.asarray(values[slot - 3 * count - 3])
+            yield tuple(s // value.itemsize for s in value.strides)
         else:
             yield op.decide(*values) if slot == 2 * count + 1 else np.asarray(values[slot - 2 * count - 2]).dtype
 
@@ -474,7 +477,7 @@ def _follow(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, r
     assert tracer is not None
     if tracer.following and op.differentiable:
         _trace(tracer, op, args, values, out, results)
-    elif tracer.following and op.compares:
+    elif tracer.following and op.compares and not tracer.passing:
         sides = tuple([(arg.record() if type(arg) is Tensor else None) or v for arg, v in zip(args, values, strict=True)])
         if Record in map(type, sides):
             tracer.test(op, sides, values)

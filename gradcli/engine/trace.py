@@ -90,17 +90,18 @@ class FunctionCall:
 class PassEntry:
     """What one backward pass gave to one input.
 
-    `gradient` is this pass's own part, `total` the accumulated `.grad` after it (the gradient itself for
-    autograd.grad). `fixed` holds the record that an inner tensor had then (a write in place gives it another one), and is
-    None for a leaf. `earlier` are the passes whose parts are in the total besides, `constant` what else is.
+    `gradient` is this pass's own part, `plain` the same as if no hook had changed it, `total` the accumulated `.grad`
+    after it (the gradient itself for autograd.grad). `fixed` holds the record that an inner tensor had then (a write in
+    place gives it another one), and is None for a leaf. `earlier` are the passes whose parts are in the total besides,
+    `constant` what else is.
     """
 
-    __slots__ = ("constant", "earlier", "fixed", "gradient", "tensor", "total")
+    __slots__ = ("constant", "earlier", "fixed", "gradient", "plain", "tensor", "total")
 
     def __init__(self, tensor: Tensor, gradient: Any, constant: Any, earlier: list[PassRecord]) -> None:
         self.tensor = tensor
         self.fixed = fixed_record(tensor)
-        self.gradient = gradient
+        self.gradient = self.plain = gradient
         self.constant = constant
         self.earlier = earlier
         self.total = gradient

@@ -107,11 +107,12 @@ FUNCTIONS_ONLY |= (ELSEWHERE & {"cbrt", "xlog1py", "erfcx", "ndtr", "log_ndtr", 
 
 INTERNAL = frozenset(
     {
-        "alias", "col2im", "copy", "embed", "exponential", "im2col", "index", "linalg_info", "max_all", "max_dim", "min_all", "min_dim",
-        "power", "put_along", "recurrence", "shift", "slice", "take_at", "unindex", "unstack", "view_as_shape", "zero", "entr",
-        "expit", "fft_c2c", "fft_r2c", "fft_c2r", "convolution_input", "convolution_weight", "axis_map", "max_pool", "batch_norm_eval",
-        "lu_compact", "unsafe_view", "reshape_alias", "reverse_axes", "matrix_transpose", "gathering", "reflection_pad",
-        "replication_pad", "circular_pad", "linalg_vector_norm", "median_dim", "nanmedian_dim", "mul_number", "div_number",
+        "add_number", "alias", "axis_map", "batch_norm_eval", "circular_pad", "col2im", "convolution_input", "convolution_weight", "copy",
+        "div_number", "embed", "entr", "expit", "exponential", "fft_c2c", "fft_c2r", "fft_r2c", "gathering", "im2col", "index",
+        "linalg_info", "linalg_vector_norm", "lu_compact", "matrix_transpose", "max_all", "max_dim", "max_pool", "median_dim", "min_all",
+        "min_dim", "mul_number", "nanmedian_dim", "pooled", "power", "put_along", "recurrence", "reflection_pad", "replication_pad",
+        "reshape_alias", "reverse_axes", "shift", "slice", "sub_number", "take_at", "unindex", "unsafe_view", "unstack", "upsampled",
+        "view_as_shape", "zero",
     }
 )  # fmt: skip
 """Operations that rules are written with and that PyTorch does not have under this name."""

@@ -102,9 +102,10 @@ class Elu(Elementwise):
     Kink at 0 unless alpha is 1: the derivative there is scale * alpha, as PyTorch.
     """
 
+    saves = "alpha input_scale:1 scale self=x"
     real_only = True
     alpha: float = 1.0
-    scale: float = 1.0
+    scale: float = 1
 
     def decide(self, x: Value) -> Value:
         return x > 0
@@ -184,6 +185,7 @@ class Mish(Elementwise):
 class Gelu(Elementwise):
     """x times the normal distribution function; by erfc, which keeps the digits of the lower tail."""
 
+    saves = "approximate:none self=x"
     real_only = True
     analytic = False
 
@@ -200,6 +202,7 @@ class Gelu(Elementwise):
 class GeluTanh(Elementwise):
     """x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x**3))) / 2, written as x * sigmoid(2 ...), which keeps the digits of the lower tail."""
 
+    saves = "approximate:tanh self=x"
     real_only = True
     name = "gelu"
     node = "GeluBackward0"

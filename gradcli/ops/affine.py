@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.conjugate import conj
-from gradcli.ops.matmul import Bmm, Examples, Mm, Mv, bmm, matmul, mm, mv
+from gradcli.ops.matmul import Bmm, Examples, Mm, Mv, Pair, bmm, matmul, mm, mv
 from gradcli.ops.operation import Operation, Structural, Value, rank
 from gradcli.ops.shape import T, reshape, squeeze, unsqueeze
 from gradcli.ops.structure import Expand, SumTo
@@ -18,8 +18,8 @@ from gradcli.ops.structure import Expand, SumTo
 class AddedProduct(Structural, abstract=True):
     """beta * x + alpha * (product of the other two); x broadcasts. beta = 0 ignores x, NaN included."""
 
-    beta: float = 1.0
-    alpha: float = 1.0
+    beta: float = 1
+    alpha: float = 1
 
     def product(self, a: Value, b: Value) -> Value:
         raise NotImplementedError
@@ -49,17 +49,22 @@ class AddedProduct(Structural, abstract=True):
 class Addmm(AddedProduct):
     """beta * x + alpha * (mat1 @ mat2). (m, n) or broadcastable, (m, k), (k, n) -> (m, n)."""
 
+    saves = (
+        "alpha beta mat1 mat1_sym_sizes=mat1_shape "
+        "mat1_sym_strides=mat1_strides mat2 mat2_sym_sizes=mat2_shape mat2_sym_strides=mat2_strides"
+    )
+
     def forward(self, x: Value, mat1: Value, mat2: Value) -> Value:
         return self.added(x, mm(mat1, mat2))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.batched(args, lead, mm)
 
-    def vjp_mat1(self, g: Value, mat2: Value) -> Value:
-        return Mm().vjp_x(self.scaled(g), mat2)
+    def vjp_mat1(self, g: Value, mat2: Value, mat1_shape: Pair, mat1_strides: Pair) -> Value:
+        return self.scaled(Mm().vjp_x(g, mat2, mat1_shape, mat1_strides))
 
-    def vjp_mat2(self, g: Value, mat1: Value) -> Value:
-        return Mm().vjp_mat2(self.scaled(g), mat1)
+    def vjp_mat2(self, g: Value, mat1: Value, mat2_shape: Pair, mat2_strides: Pair) -> Value:
+        return self.scaled(Mm().vjp_mat2(g, mat1, mat2_shape, mat2_strides))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -71,6 +76,8 @@ class Addmm(AddedProduct):
 class Addmv(AddedProduct):
     """beta * x + alpha * (mat @ vec). (m) or (), (m, k), (k) -> (m)."""
 
+    saves = "alpha beta mat vec"
+
     def forward(self, x: Value, mat: Value, vec: Value) -> Value:
         return self.added(x, mv(mat, vec))
 
@@ -78,10 +85,10 @@ class Addmv(AddedProduct):
         return self.batched(args, lead, mv)
 
     def vjp_mat(self, g: Value, vec: Value) -> Value:
-        return Mv().vjp_x(self.scaled(g), vec)
+        return self.scaled(Mv().vjp_x(g, vec))
 
     def vjp_vec(self, g: Value, mat: Value) -> Value:
-        return Mv().vjp_vec(self.scaled(g), mat)
+        return self.scaled(Mv().vjp_vec(g, mat))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -91,6 +98,8 @@ class Addmv(AddedProduct):
 class Baddbmm(AddedProduct):
     """beta * x + alpha * (batch1 @ batch2) for each leading index. (b, m, n), (b, m, k), (b, k, n) -> (b, m, n)."""
 
+    saves = "alpha batch1 batch2 beta"
+
     def forward(self, x: Value, batch1: Value, batch2: Value) -> Value:
         return self.added(x, bmm(batch1, batch2))
 
@@ -98,10 +107,10 @@ class Baddbmm(AddedProduct):
         return self.batched(args, lead, bmm)
 
     def vjp_batch1(self, g: Value, batch2: Value) -> Value:
-        return Bmm().vjp_x(self.scaled(g), batch2)
+        return self.scaled(Bmm().vjp_x(g, batch2))
 
     def vjp_batch2(self, g: Value, batch1: Value) -> Value:
-        return Bmm().vjp_mat2(self.scaled(g), batch1)
+        return self.scaled(Bmm().vjp_mat2(g, batch1))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -111,6 +120,11 @@ class Baddbmm(AddedProduct):
 class Addbmm(AddedProduct):
     """beta * x + alpha * sum over b of batch1[b] @ batch2[b]. (m, n), (b, m, k), (b, k, n) -> (m, n)."""
 
+    saves = (
+        "alpha batch1 batch1_sym_argsize_0=batch1_shape.0 "
+        "batch1_sym_argsize_1=batch1_shape.1 batch2 batch2_sym_argsize_2=batch2_shape.2 beta"
+    )
+
     def forward(self, x: Value, batch1: Value, batch2: Value) -> Value:
         return self.added(x, np.add.reduce(bmm(batch1, batch2), axis=-3))
 
@@ -119,13 +133,13 @@ class Addbmm(AddedProduct):
         return self.added(x, np.add.reduce(np.matmul(a, b), axis=-3))
 
     def vjp_batch1(self, g: Value, batch2: Value) -> Value:
-        return Bmm().vjp_x(self.repeated(g, batch2), batch2)
+        return self.scaled(Bmm().vjp_x(self.repeated(g, batch2), batch2))
 
     def vjp_batch2(self, g: Value, batch1: Value) -> Value:
-        return Bmm().vjp_mat2(self.repeated(g, batch1), batch1)
+        return self.scaled(Bmm().vjp_mat2(self.repeated(g, batch1), batch1))
 
     def repeated(self, g: Value, other: Value) -> Value:
-        return Expand(shape=(other.shape[0], *g.shape))(self.scaled(g))
+        return Expand(shape=(other.shape[0], *g.shape))(unsqueeze(g, 0))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -134,6 +148,8 @@ class Addbmm(AddedProduct):
 
 class Addr(AddedProduct):
     """beta * x + alpha * outer(vec1, vec2). (m, n) or broadcastable, (m), (n) -> (m, n)."""
+
+    saves = "alpha beta vec1 vec2"
 
     def forward(self, x: Value, vec1: Value, vec2: Value) -> Value:
         if np.ndim(vec1) != 1 or np.ndim(vec2) != 1:
@@ -150,10 +166,10 @@ class Addr(AddedProduct):
         return self.added(x, a[..., :, None] * b[..., None, :])
 
     def vjp_vec1(self, g: Value, vec2: Value) -> Value:
-        return mv(self.scaled(g), conj(vec2))
+        return self.scaled(mv(g, conj(vec2)))
 
     def vjp_vec2(self, g: Value, vec1: Value) -> Value:
-        return mv(T()(self.scaled(g)), conj(vec1))
+        return self.scaled(mv(T()(g), conj(vec1)))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

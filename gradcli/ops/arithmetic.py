@@ -16,6 +16,8 @@ from gradcli.ops.where import where
 class Add(Elementwise):
     """x + y."""
 
+    saves = "alpha:1"
+
     def forward(self, x: Value, y: Value) -> Value:
         return x + y
 
@@ -31,6 +33,8 @@ class Add(Elementwise):
 
 class Sub(Elementwise):
     """x - y."""
+
+    saves = "alpha:1"
 
     def forward(self, x: Value, y: Value) -> Value:
         return x - y
@@ -220,6 +224,7 @@ class Power(Elementwise):
 class Pow(Elementwise):
     """x ** y. The derivative in y, x ** y * log(x), is 0 at x = 0 for y >= 0, as PyTorch."""
 
+    saves = "exponent=y result=out self=x"
     node = "PowBackward1"
     keeps_all = True
     domain = ((0.5, 2.0), (-2.0, 2.0))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ArgumentError
-from gradcli.ops.operation import Value, negative_dims
+from gradcli.ops.operation import Value, Written, negative_dims, written
 
 
 def integer(value: Any, what: str = "an index") -> int:
     """An int from what stands for one: numbers of Python and numpy, tensors of one integer."""
     try:
-        return operator.index(value)
+        return value if type(value) is Written else operator.index(value)
     except TypeError:
         raise ArgumentError(f"{what} must be an int, not {type(value).__name__}") from None
 
@@ -23,7 +23,7 @@ def integer(value: Any, what: str = "an index") -> int:
 def one_dim(dim: Any, ndim: int) -> int:
     """An axis counted from the end; of a 0-d tensor -1 stands for its only, imagined axis."""
     found = negative_dims(integer(dim, "dim"), ndim)
-    return found[0] if found else -1
+    return found[0] if found else written(-1, int(dim))
 
 
 def many_dims(dim: Any, ndim: int) -> tuple[int, ...]:

@@ -144,6 +144,7 @@ class Clamp(Elementwise):
 class ClampMin(Clamp):
     """x, at least the number `min`. Kink there, where the derivative is 1, as PyTorch."""
 
+    saves = "min self=x"
     real_only = True
     node = "ClampMinBackward0"
 
@@ -155,6 +156,7 @@ class ClampMin(Clamp):
 class ClampMax(Clamp):
     """x, at most the number `max`. Kink there, where the derivative is 1, as PyTorch."""
 
+    saves = "max self=x"
     real_only = True
     node = "ClampMaxBackward0"
 
@@ -201,7 +203,6 @@ class ClampTensor(Elementwise):
 
 maximum: Operation = Maximum()
 minimum: Operation = Minimum()
-_clamp: Operation = ClampTensor()
 
 
 def number(value: Any) -> bool:
@@ -214,7 +215,8 @@ def clamp(x: Value, min: Value = None, max: Value = None) -> Value:
         raise ShapeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if number(min) and number(max):
         return Clamp(min=min, max=max)(x)
-    return _clamp(x, -np.inf if min is None else min, np.inf if max is None else max)
+    told = {name: None for name, bound in (("min", min), ("max", max)) if bound is None}
+    return ClampTensor().telling(**told)(x, -np.inf if min is None else min, np.inf if max is None else max)
 
 
 def clamp_min(x: Value, min: Value) -> Value:

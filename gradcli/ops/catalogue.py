@@ -55,6 +55,7 @@ from gradcli.ops import (
     moments,
     norm,
     normalization,
+    numbered,
     ordering,
     orthogonal,
     overwriting,
@@ -88,7 +89,7 @@ from gradcli.ops import (
 from gradcli.ops.operation import Operation
 
 FAMILIES: tuple[Any, ...] = (
-    arithmetic, comparison, structure, where, exponential, logistic, trigonometric, hyperbolic, rounding, remainder, bounds,
+    arithmetic, numbered, comparison, structure, where, exponential, logistic, trigonometric, hyperbolic, rounding, remainder, bounds,
     combining, error, gamma, bessel, sinc, activation, hard, gating,
     matmul, conjugate, softmax, loss, classification,
     affine,

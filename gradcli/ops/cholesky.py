@@ -24,6 +24,7 @@ class LinalgCholeskyEx(Operation):
     Cholesky decomposition, arXiv:1602.07527, eq. 10.
     """
 
+    saves = "L=out upper"
     multiplications = 1
     analytic = False
     name = "linalg.cholesky"

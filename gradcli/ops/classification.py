@@ -24,6 +24,7 @@ class NllLoss(Operation):
     Linear in x; target and weight are constants.
     """
 
+    saves = "ignore_index reduction self=x target total_weight weight"
     reduction: str = "mean"
     ignore_index: int = -100
     spatial: bool = False
@@ -56,6 +57,10 @@ class NllLoss(Operation):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.reduced(args[0], args[1], args[2] if len(args) > 2 else None, 1)
+
+    def total_weight(self, x: Value, target: Value, weight: Value) -> Value:
+        """What the mean divides by; 0 where nothing is reduced."""
+        return np.asarray(0.0 if self.reduction == "none" else np.add.reduce(self.choice(x, target, weight)[2], axis=None))
 
     def vjp_x(self, g: Value, x: Value, target: Value, weight: Value) -> Value:
         target, weight = raw(target), raw(weight)

@@ -120,6 +120,7 @@ class Convolution(Sliding):
     Shapes: x (N, C, d...), weight (O, C / groups, k...), bias (O) or none -> (N, O, e...).
     """
 
+    saves = "dilation groups input=x padding stride transposed:False weight"
     keeps_all = True
 
     def forward(self, x: Value, weight: Value, bias: Value = None) -> Value:
@@ -151,6 +152,7 @@ class Convolution(Sliding):
 class ConvolutionInput(Sliding):
     """The transposed convolution: the input of a convolution from its result x and the weight, plus bias. `spatial`: its shape."""
 
+    saves = "dilation groups input=x padding stride transposed:True weight"
     node = "ConvolutionBackward0"
     keeps_all = True
     spatial: Sizes = ()
@@ -269,7 +271,8 @@ def convolve(name: str, axes: int, x: Any, weight: Any, bias: Any, stride: Any, 
             f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: ({' x '.join(map(str, reach))}). "
             "Kernel size can't be greater than actual input size"
         )
-    return Convolution(stride=steps, padding=around, dilation=apart, groups=groups)(x, weight, bias)
+    op = Convolution(stride=steps, padding=around, dilation=apart, groups=groups)
+    return op.telling(bias_sym_sizes_opt=bias_shape(bias), output_padding=(0,) * axes)(x, weight, bias)
 
 
 def convolve_back(
@@ -285,7 +288,13 @@ def convolve_back(
         (n - 1) * s - 2 * p + d * (k - 1) + o + 1
         for n, s, p, d, k, o in zip(x.shape[2:], steps, around, apart, weight.shape[2:], more, strict=True)
     )
-    return ConvolutionInput(stride=steps, padding=around, dilation=apart, groups=groups, spatial=spatial)(x, weight, bias)
+    op = ConvolutionInput(stride=steps, padding=around, dilation=apart, groups=groups, spatial=spatial)
+    return op.telling(bias_sym_sizes_opt=bias_shape(bias), output_padding=more)(x, weight, bias)
+
+
+def bias_shape(bias: Any) -> Sizes:
+    """What PyTorch keeps of a bias."""
+    return (0,) if bias is None else tuple(bias.shape)
 
 
 def conv1d(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:

@@ -11,6 +11,7 @@ from gradcli.ops import elimination
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import conj, is_complex, of_pairs
+from gradcli.ops.factored import Factored
 from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, adjoint
 from gradcli.ops.matrices import need_square, spread
@@ -26,13 +27,14 @@ WORST_CONDITION = 1e6
 """Beyond this condition the inverse has lost too many digits to give the adjugate."""
 
 
-class Det(Operation):
+class Det(Factored):
     """The determinant. (..., n, n) -> (...).
 
     Gradient: g times the transposed adjugate, which exists at singular matrices too, where det * inverse does not:
     entry (i, j) is the determinant without row i and column j, with alternating sign.
     """
 
+    saves = "A=x LU pivots result=out"
     multiplications = 1
     name = "linalg.det"
     node = "LinalgDetBackward0"
@@ -80,12 +82,13 @@ def cofactors(x: Value) -> Value:
     return det(minors) * sign.astype(x.dtype if np.dtype(x.dtype).kind in "fc" else np.float64)
 
 
-class LinalgSlogdet(Operation):
+class LinalgSlogdet(Factored):
     """The sign of the determinant and the logarithm of its absolute value. (..., n, n) -> (...), (...).
 
     Gradient of the logarithm: g times the inverse, transposed. At a singular matrix (0, -inf) there is none: LinAlgError.
     """
 
+    saves = "A=x LU pivots sign=out.0"
     multiplications = 1
     analytic = False
     name = "linalg.slogdet"

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.indexing import Embed
-from gradcli.ops.operation import Operation, Structural, Value, View
+from gradcli.ops.operation import Operation, Structural, Value, View, written
 from gradcli.ops.reduction import Sum
 from gradcli.ops.shape import reshape
 
@@ -155,13 +155,19 @@ def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return Diagonal(offset=offset, dim1=first, dim2=second)(x)
 
 
+def diagonal_copy(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of two axes as a last axis, in memory of its own."""
+    first, second = two_dims(x, dim1, dim2)
+    return DiagonalCopy(offset=offset, dim1=first, dim2=second)(x)
+
+
 def diag(x: Any, diagonal: int = 0) -> Any:
     """Of a vector the matrix with it on a diagonal, of a matrix the diagonal (a copy)."""
     if x.ndim == 1:
         return DiagEmbed(offset=diagonal)(x)
     if x.ndim != 2:
         raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
-    return DiagonalCopy(offset=diagonal)(x)
+    return DiagonalCopy(offset=diagonal, dim1=written(-2, 0), dim2=written(-1, 1))(x)
 
 
 def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -199,4 +205,4 @@ def trace(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
 
 
 OPERATIONS = (Diagonal, DiagonalCopy, DiagEmbed, Tril, Triu, Trace)
-FUNCTIONS = (diagonal, diag, diag_embed, diagflat, tril, triu, trace)
+FUNCTIONS = (diagonal, diagonal_copy, diag, diag_embed, diagflat, tril, triu, trace)

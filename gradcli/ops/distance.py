@@ -31,6 +31,7 @@ class Cdist(Operation):
     derivative is 0, as PyTorch's; elements of a pair that tie for p = inf share it.
     """
 
+    saves = "p result=out x1=x x2=y"
     real_only = True
     p: float = 2.0
     keeps_all = True

@@ -64,6 +64,7 @@ class Amin(Amax):
 class MaxAll(Amax):
     """The largest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch. (...) -> ()."""
 
+    saves = "result=out self=x"
     real_only = True
     node = "MaxBackward1"
 
@@ -143,6 +144,7 @@ class MaxDim(Operation):
     (..., n, ...) -> (..., ...) twice.
     """
 
+    saves = "dim indices=place keepdim self_sym_sizes=x_shape"
     real_only = True
     node = "MaxBackward0"
     outputs = 2
@@ -157,6 +159,10 @@ class MaxDim(Operation):
     def branch(self, x: Value, decision: Any = None) -> Any:
         values = np.take_along_axis(x, aligned(decision, np.ndim(x)), self.dim)
         return (values, decision) if self.keepdim else (values.squeeze(self.dim)[()], decision.squeeze(self.dim)[()])
+
+    def place(self, decision: Value) -> Value:
+        """Where the element was, in the shape of the result."""
+        return decision if self.keepdim else decision.squeeze(self.dim)
 
     def vjp_x(self, g: Value, decision: Value, x_shape: tuple[int, ...]) -> Value:
         values = g[0] if self.keepdim else reshape(g[0], kept(x_shape, (self.dim,)))
@@ -189,6 +195,7 @@ class MinDim(MaxDim):
 class Aminmax(Operation):
     """The smallest and the largest element, of all or along `dim`; ties share equally. (..., n, ...) -> (..., ...) twice."""
 
+    saves = "dim=dim.0 keepdim max=out.1 min=out.0 self=x"
     real_only = True
     outputs = 2
     dim: tuple[int, ...] | None = None

@@ -13,7 +13,7 @@ from gradcli.ops.axes import integer, many_dims, one_dim
 from gradcli.ops.complex import complex_of, drawn, real
 from gradcli.ops.conjugate import components, conj, is_complex
 from gradcli.ops.indexing import narrow
-from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.operation import Operation, Structural, Value, Written, written
 from gradcli.ops.padding import pad
 from gradcli.ops.polar import Complex
 from gradcli.ops.rearrange import roll
@@ -29,6 +29,15 @@ class Transform(Structural, abstract=True):
     dim: tuple[int, ...]
     scale: float = 1.0
 
+    def lengths(self, x_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """How many numbers are transformed along each axis."""
+        return tuple(x_shape[d] for d in self.dim)
+
+    def normalization(self, x_shape: tuple[int, ...]) -> int:
+        """PyTorch's number of the factor: 0 for none, 1 for 1 / sqrt(n), 2 for 1 / n."""
+        n = math.prod(self.lengths(x_shape))
+        return 0 if self.scale == 1.0 else 2 if math.isclose(self.scale * n, 1.0) else 1
+
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
 
@@ -39,8 +48,10 @@ class FftC2C(Transform):
     As a matrix it is symmetric, so that its adjoint is the transform with the other sign.
     """
 
+    saves = "dim forward=forwards normalization"
     name = "fft_c2c"
     inverse: bool = False
+    forwards = property(lambda self: not self.inverse)
 
     def forward(self, x: Value) -> Value:
         full = complex_of(x.dtype)
@@ -61,24 +72,28 @@ class FftC2C(Transform):
 
 
 class FftR2C(Transform):
-    """The transform of real numbers: of the last axis in `dim` only the frequencies 0 to n / 2, the others being their conjugates.
+    """The transform of real numbers, complex. (..., n, ...) -> (..., n // 2 + 1, ...).
 
-    (..., n, ...) -> (..., n // 2 + 1, ...), complex.
+    `onesided`: of the last axis in `dim` only the frequencies 0 to n / 2, the others being their conjugates; else all.
     """
 
+    saves = "dim normalization onesided self=x"
     name = "fft_r2c"
+    onesided: bool = True
 
     def forward(self, x: Value) -> Value:
+        if not self.onesided:
+            return FftC2C(dim=self.dim, scale=self.scale).forward(x)
         return (np.fft.rfftn(x, axes=self.dim) * self.scale).astype(complex_of(x.dtype))
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         (x,) = args
         full = by_definition(x, self.dim, self.scale, False)
-        return np.take(full, range(x.shape[self.dim[-1]] // 2 + 1), self.dim[-1])
+        return np.take(full, range(x.shape[self.dim[-1]] // 2 + 1), self.dim[-1]) if self.onesided else full
 
-    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
+    def vjp_x(self, g: Value, x: Value) -> Value:
         last = self.dim[-1]
-        full = extended(g, x_shape[last], last)
+        full = extended(g, x.shape[last], last) if self.onesided else g
         return real(FftC2C(dim=self.dim, scale=self.scale, inverse=True)(full))
 
     @classmethod
@@ -86,6 +101,7 @@ class FftR2C(Transform):
         for n in (3, 4):
             yield cls(dim=(-1,)), (rng.normal(size=(2, n)),)
             yield cls(dim=(-1, -2), scale=0.5), (rng.normal(size=(n, 3)),)
+            yield cls(dim=(-1,), onesided=False), (rng.normal(size=(2, n)),)
 
 
 class FftC2R(Transform):
@@ -94,8 +110,12 @@ class FftC2R(Transform):
     (..., n // 2 + 1, ...) -> (..., n, ...). The imaginary parts of the frequencies 0 and n / 2 are not read.
     """
 
+    saves = "dim normalization"
     name = "fft_c2r"
     count: int = 1
+
+    def lengths(self, x_shape: tuple[int, ...]) -> tuple[int, ...]:
+        return (*super().lengths(x_shape)[:-1], self.count)
 
     def forward(self, x: Value) -> Value:
         shape = [x.shape[d] for d in self.dim[:-1]] + [self.count]
@@ -193,7 +213,7 @@ def axes_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int 
         raise ShapeError(f"Got shape with {len(dims)} values but input tensor only has {x.ndim} dimensions.")
     if len(sizes) != len(dims):
         raise ShapeError("When given, dim and shape arguments must have the same length")
-    return dims, sizes
+    return tuple(d if isinstance(d, Written) else written(d, d + x.ndim) for d in dims), sizes
 
 
 def c2c(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
@@ -204,12 +224,18 @@ def c2c(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     return FftC2C(dim=dims, scale=scale_of(norm, math.prod(y.shape[d] for d in dims), inverse), inverse=inverse)(y)
 
 
-def r2c(name: str, x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
+def along_one(x: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
+    """The transform along one axis; real numbers are not made complex before it."""
+    s, dims = None if n is None else [n], [one_dim(dim, x.ndim)]
+    return c2c(x, s, dims, norm, inverse) if is_complex(x) else r2c("fft", x, s, dims, norm, inverse, onesided=False)
+
+
+def r2c(name: str, x: Any, s: Any, dim: Any, norm: str | None, inverse: bool, onesided: bool = True) -> Any:
     dims, sizes = axes_and_sizes(x, s, dim)
     y = as_real(name, x)
     for d, n in zip(dims, sizes, strict=True):
         y = y if n is None else resized(y, n, d)
-    out = FftR2C(dim=dims, scale=scale_of(norm, math.prod(y.shape[d] for d in dims), inverse))(y)
+    out = FftR2C(dim=dims, scale=scale_of(norm, math.prod(y.shape[d] for d in dims), inverse), onesided=onesided)(y)
     return conj(out) if inverse else out
 
 
@@ -228,12 +254,12 @@ def c2r(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
 
 def fft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The discrete Fourier transform along an axis, cut or padded to n."""
-    return c2c(x, None if n is None else [n], [one_dim(dim, x.ndim)], norm, False)
+    return along_one(x, n, dim, norm, False)
 
 
 def ifft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `fft`."""
-    return c2c(x, None if n is None else [n], [one_dim(dim, x.ndim)], norm, True)
+    return along_one(x, n, dim, norm, True)
 
 
 def rfft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
@@ -298,14 +324,14 @@ def irfft2(x: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) 
 
 def fftshift(x: Any, dim: Any = None) -> Any:
     """Frequency 0 moved to the middle of each axis."""
-    dims = many_dims(dim, x.ndim)
-    return roll(x, [x.shape[d] // 2 for d in dims], list(dims))
+    dims = many_dims(tuple(range(x.ndim)) if dim is None else dim, x.ndim)
+    return roll(x, [x.shape[d] // 2 for d in dims], dims)
 
 
 def ifftshift(x: Any, dim: Any = None) -> Any:
     """The inverse of `fftshift`."""
-    dims = many_dims(dim, x.ndim)
-    return roll(x, [-(x.shape[d] // 2) for d in dims], list(dims))
+    dims = many_dims(tuple(range(x.ndim)) if dim is None else dim, x.ndim)
+    return roll(x, [(x.shape[d] + 1) // 2 for d in dims], dims)
 
 
 SPELLINGS = {

@@ -36,6 +36,7 @@ class Gather(TakeAlong):
     Shapes: that of index. Gradient: g added up at index.
     """
 
+    saves = "dim index self=x sparse_grad:False"
     name = "gather"
     node = "GatherBackward0"
 
@@ -90,6 +91,7 @@ class Scatter(Placed):
     Shapes: that of x.
     """
 
+    saves = "dim index"
     form: int = 0
 
     def __init__(self, **parameters: Any) -> None:
@@ -108,6 +110,8 @@ class Scatter(Placed):
 
 class ScatterAdd(Placed):
     """out[i, index[i, j]] += src[i, j] (dim = 1): what falls on one place is added up. Shapes: that of x. Gradient of src: g at index."""
+
+    saves = "dim index"
 
     def write(self, out: Value, places: tuple[Any, ...], src: Value) -> None:
         np.add.at(out, places, src)

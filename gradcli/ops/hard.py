@@ -15,6 +15,7 @@ from gradcli.ops.where import where
 class Hardtanh(Clamp):
     """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
 
+    saves = "max_val=max min_val=min self=x"
     real_only = True
     node = "HardtanhBackward0"
     min: float = -1.0
@@ -122,6 +123,7 @@ class Hardshrink(Elementwise):
 class Threshold(Elementwise):
     """x above `threshold`, else `value`. The derivative is 1 above, else 0."""
 
+    saves = "self=x threshold"
     real_only = True
     threshold: float
     value: float
@@ -148,7 +150,7 @@ class Threshold(Elementwise):
 
 def relu6(x: Value) -> Value:
     """min(max(x, 0), 6). Kinks at 0 and 6, where the derivative is 0, as PyTorch."""
-    return Hardtanh(min=0.0, max=6.0)(x)
+    return Hardtanh(min=0, max=6)(x)
 
 
 def hardtanh(x: Value, min_val: float = -1.0, max_val: float = 1.0) -> Value:

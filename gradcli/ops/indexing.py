@@ -9,11 +9,14 @@ import numpy as np
 
 from gradcli.errors import ArgumentError, DataError, RangeError, ShapeError
 from gradcli.ops.axes import integer, one_dim, raw
-from gradcli.ops.operation import Operation, Structural, Value, View
+from gradcli.ops.operation import Operation, Structural, Value, View, Written, written
 from gradcli.ops.picking import Index, stack_indices
 from gradcli.ops.shape import Alias, Unsqueeze
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
+
+ENDLESS = 2**63 - 1
+"""What PyTorch takes for the end that a slice leaves out."""
 
 
 class Embed(Structural):
@@ -66,6 +69,7 @@ class Select(View):
 class Slice(View):
     """The elements start, start + step, ... before `stop` of the axis `dim`: x[:, start:stop:step]. (..., n, ...) -> (..., m, ...)."""
 
+    saves = "dim end=stop self_sym_sizes=x_shape start step"
     dim: int
     start: int
     stop: int
@@ -115,7 +119,7 @@ def route(x: Any, index: Any, *, alone: bool = True) -> Route:
         if item is Ellipsis:
             axis += x.ndim - axis - sum(_axes_of(later) for later in items[position + 1 :])
         elif item is None:
-            x = Unsqueeze(dim=axis - x.ndim - 1)(x)
+            x = Unsqueeze(dim=written(axis - x.ndim - 1, axis))(x)
             axis += 1
         elif isinstance(item, slice):
             x = _sliced(x, axis, item, single)
@@ -191,7 +195,8 @@ def _sliced(x: Any, axis: int, item: slice, single: bool) -> Any:
     start, stop, step = slice(*(None if v is None else integer(v) for v in (item.start, item.stop, item.step))).indices(size)
     if (start, stop, step) == (0, size, 1) and not single:
         return x
-    return Slice(dim=axis - x.ndim, start=start, stop=max(start, stop), step=step)(x)
+    first, last = (end if given is None else integer(given) for given, end in ((item.start, 0), (item.stop, ENDLESS)))
+    return Slice(dim=written(axis - x.ndim, axis), start=written(start, first), stop=written(max(start, stop), last), step=step)(x)
 
 
 def _check_arrays(x: Any, arrays: dict[int, Any]) -> None:
@@ -235,14 +240,14 @@ def select(x: Any, dim: int, index: int) -> Any:
         raise RangeError("select() cannot be applied to a 0-dim tensor.")
     if not -x.shape[axis] <= index < x.shape[axis]:
         raise RangeError(f"select(): index {index} out of range for tensor of size {list(x.shape)} at dimension {axis + x.ndim}")
-    return _selected(x, axis + x.ndim, index)
+    return Select(dim=axis, index=written(index + x.shape[axis], index) if index < 0 else index)(x)
 
 
 def _selected(x: Any, axis: int, index: int) -> Any:
     size = x.shape[axis]
     if not -size <= index < size:
         raise RangeError(f"index {index} is out of bounds for dimension {axis} with size {size}")
-    return Select(dim=axis - x.ndim, index=index + size if index < 0 else index)(x)
+    return Select(dim=written(axis - x.ndim, axis), index=written(index + size, index) if index < 0 else index)(x)
 
 
 def narrow(x: Any, dim: int, start: Any, length: int) -> Any:
@@ -255,7 +260,8 @@ def narrow(x: Any, dim: int, start: Any, length: int) -> Any:
         if length < 0:
             raise ShapeError("narrow(): length must be non-negative.")
         raise ShapeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
-    return Slice(dim=axis, start=first, stop=first + length, step=1)(x)
+    along = axis if isinstance(axis, Written) else written(axis, axis + x.ndim)
+    return Slice(dim=along, start=first, stop=first + length, step=1)(x)
 
 
 OPERATIONS = (Embed, Select, Slice)

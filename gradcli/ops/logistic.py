@@ -14,6 +14,7 @@ from gradcli.ops.where import where
 class LogSigmoid(Elementwise):
     """log(sigmoid(x)) = -log(1 + e ** -x)."""
 
+    saves = "buffer self=x"
     real_only = True
     analytic = False
     name = "logsigmoid"
@@ -24,6 +25,10 @@ class LogSigmoid(Elementwise):
 
     def d_x(self, x: Value) -> Value:
         return sigmoid(-x)
+
+    def buffer(self, x: Value) -> Value:
+        """What PyTorch keeps between both passes."""
+        return np.exp(-np.abs(x))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return -sympy.log(1 + sympy.exp(-x))

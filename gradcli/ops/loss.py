@@ -162,7 +162,7 @@ def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean", beta: float = 1
         raise DataError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(x, target, reduction)
-    return SmoothL1Loss(beta=beta, reduction=reduction_of(reduction))(*alike(x, target))
+    return SmoothL1Loss(beta=float(beta), reduction=reduction_of(reduction))(*alike(x, target))
 
 
 def huber_loss(x: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcli.ops import elimination
 from gradcli.ops.axes import raw
+from gradcli.ops.factored import Factored, exchanges
 from gradcli.ops.gathering import take_along_dim
 from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import cat
@@ -19,13 +20,14 @@ from gradcli.ops.solve import solve_triangular
 from gradcli.ops.where import where
 
 
-class LinalgLuFactorEx(Operation):
+class LinalgLuFactorEx(Factored):
     """L (unit lower triangle) and U in one matrix, with L @ U = x[order]. (..., m, n) -> (..., m, n).
 
     `order`, the largest entry of each column first, is the decision. Zeros on the diagonal of U have no gradient.
     Source: F. de Hoog, R. Anderssen, M. Lukas, Differentiation of matrix functionals using triangular factorization, 2011.
     """
 
+    saves = "LU=out pivot:True pivots=row_exchanges"
     multiplications = 1
     name = "lu_compact"
 
@@ -37,6 +39,9 @@ class LinalgLuFactorEx(Operation):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         return self.replay(args, self.decide(*args) if decision is None else decision)
+
+    def row_exchanges(self, decision: Value, out: Value) -> Value:
+        return elimination.each(lambda o: exchanges(o, min(out.shape[-2:])), (decision,), (1,)).astype(np.int32)
 
     def vjp_x(self, g: Value, out: Value, decision: Value) -> Value:
         m, n = out.shape[-2:]
@@ -77,17 +82,6 @@ class Pivots(Operation):
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (rng.normal(size=(3, 3)),)
-
-
-def exchanges(order: np.ndarray, count: int) -> np.ndarray:
-    """Successive exchanges (from 1) that lead to an order of rows."""
-    now = list(range(len(order)))
-    pivots = []
-    for k in range(count):
-        at = now.index(int(order[k]))
-        now[k], now[at] = now[at], now[k]
-        pivots.append(at + 1)
-    return np.array(pivots, dtype=np.int32)
 
 
 def ordering(pivots: Value, rows: int) -> Value:

@@ -22,6 +22,7 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 class MaskedFill(Elementwise):
     """value where the mask holds, x elsewhere. The mask is a constant. `form` numbers PyTorch's spellings: a number, a tensor."""
 
+    saves = "mask"
     form: int = 0
 
     def __init__(self, **parameters: Any) -> None:
@@ -93,6 +94,7 @@ class MaskedScatter(IndexPut):
 class Put(Structural):
     """x with the elements at `index`, counted in row-major order, replaced by (or increased by) those of `source`. Shapes: that of x."""
 
+    saves = "accumulate index source"
     accumulate: bool = False
 
     def flat(self) -> IndexPut:
@@ -104,8 +106,8 @@ class Put(Structural):
     def vjp_x(self, g: Value, index: Value) -> Value:
         return g if self.accumulate else reshape(self.flat()(reshape(g, -1), 0.0, np.reshape(raw(index), -1)), g.shape)
 
-    def vjp_source(self, g: Value, index: Value, source_shape: tuple[int, ...]) -> Value:
-        return reshape(Take()(g, index), source_shape)
+    def vjp_source(self, g: Value, index: Value, source: Value) -> Value:
+        return reshape(Take()(g, index), source.shape)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

@@ -10,17 +10,19 @@ import numpy as np
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Operation, Structural, Value
-from gradcli.ops.shape import Squeeze, Transpose, UnsafeView, reshape, unsqueeze
+from gradcli.ops.operation import Operation, Structural, Value, written
+from gradcli.ops.shape import Squeeze, T, Transpose, UnsafeView, reshape, unsqueeze
 from gradcli.ops.structure import Expand
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
+Pair = tuple[int, int]
 
 NAMES = {"float64": "double", "float32": "float", "float16": "Half", "int64": "long", "int32": "int", "bool": "bool",
          "complex128": "c10::complex<double>", "complex64": "c10::complex<float>"}  # fmt: skip
 """What PyTorch calls a dtype when two of them meet in a product."""
 
 transposed: Operation = Transpose(dim0=-2, dim1=-1)
+t: Operation = T()
 
 
 def adjoint(x: Value) -> Value:
@@ -48,8 +50,15 @@ class Product(Structural, abstract=True):
         return self.batch(args, [False] * len(args))
 
 
+def by_columns(shape: Pair, strides: Pair) -> bool:
+    """Whether a matrix lies in memory column after column: its gradient is made so too, as PyTorch does."""
+    return strides[0] == 1 and strides[1] == shape[0]
+
+
 class Mm(Product):
     """Product of two matrices: out[i, j] = sum_k x[i, k] * mat2[k, j]. (m, k), (k, n) -> (m, n)."""
+
+    saves = "mat2 mat2_sym_sizes=mat2_shape mat2_sym_strides=mat2_strides self=x self_sym_sizes=x_shape self_sym_strides=x_strides"
 
     def forward(self, x: Value, mat2: Value) -> Value:
         if np.ndim(x) != 2 or np.ndim(mat2) != 2:
@@ -71,16 +80,21 @@ class Mm(Product):
     def work(self, *args: Value) -> int:
         return self.size(*args) * int(np.shape(args[0])[-1])
 
-    def vjp_x(self, g: Value, mat2: Value) -> Value:
-        return mm(g, adjoint(mat2))
+    def vjp_x(self, g: Value, mat2: Value, x_shape: Pair, x_strides: Pair) -> Value:
+        if by_columns(x_shape, x_strides):
+            return t(mm(conj(mat2), t(g)))
+        return mm(g, conj(t(mat2)))
 
-    def vjp_mat2(self, g: Value, x: Value) -> Value:
-        return mm(adjoint(x), g)
+    def vjp_mat2(self, g: Value, x: Value, mat2_shape: Pair, mat2_strides: Pair) -> Value:
+        if by_columns(mat2_shape, mat2_strides):
+            return t(mm(t(g), conj(x)))
+        return mm(conj(t(x)), g)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (rng.normal(size=(2, 3)), rng.normal(size=(3, 2)))
         yield cls(), (rng.normal(size=(1, 3)), rng.normal(size=(3, 4)))
+        yield cls(), (rng.normal(size=(3, 2)).T, rng.normal(size=(4, 3)).T)
 
 
 class Mv(Product):
@@ -100,10 +114,10 @@ class Mv(Product):
         return np.matmul(x, vec[..., None])[..., 0]
 
     def vjp_x(self, g: Value, vec: Value) -> Value:
-        return unsqueeze(g, -1) * conj(vec)
+        return reshape(g, (-1, 1)) * conj(vec)
 
     def vjp_vec(self, g: Value, x: Value) -> Value:
-        return mv(adjoint(x), g)
+        return mv(conj(t(x)), g)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -204,7 +218,7 @@ mm: Operation = Mm()
 mv: Operation = Mv()
 dot: Operation = Dot()
 bmm: Operation = Bmm()
-squeeze_first: Operation = Squeeze(dim=(-2,), form=4)
+squeeze_first: Operation = Squeeze(dim=(written(-2, 0),), form=4)
 
 
 def matmul(x: Any, y: Any) -> Any:

@@ -97,6 +97,7 @@ class StdMean(Std):
     (..., n, ...) -> (..., ...) twice.
     """
 
+    saves = "correction dim keepdim result0=out.0 self=x"
     analytic = False
     node = "StdMeanBackward0"
     outputs = 2
@@ -113,9 +114,10 @@ def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, 
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     need_floating(cls.name, x)
+    told = {"correction": None} if correction is None and unbiased is None and dim is None else {}
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
-    return cls(dim=dims_or_all(dim, x.ndim), correction=correction, keepdim=keepdim)(x)
+    return cls(dim=dims_or_all(dim, x.ndim), correction=correction, keepdim=keepdim).telling(**told)(x)
 
 
 def var(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:

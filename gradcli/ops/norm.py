@@ -58,6 +58,7 @@ class LinalgVectorNorm(Reduction):
     (..., n, ...) -> (..., ...).
     """
 
+    saves = "dim keepdim ord result=out self=x"
     ord: float = 2.0
     dtype: Any = None
 
@@ -256,7 +257,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
     need_float("linalg.vector_norm", x)
     x = cast(x, dtype)
     dims = None if dim is None and not keepdim else many_dims(dim, x.ndim)
-    return LinalgVectorNorm(ord=float(ord), dim=dims, keepdim=keepdim)(x)
+    return LinalgVectorNorm(ord=ord, dim=dims, keepdim=keepdim)(x)
 
 
 def matrix_norm(x: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -300,7 +301,7 @@ def linalg_norm(x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
     """torch.linalg.norm: a vector norm of all elements without an order; else of vectors, or of matrices where x (or dim) has two axes."""
     dims = None if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
     if ord is None:
-        return vector_norm(x, 2, dim, keepdim, dtype=dtype)
+        return vector_norm(x, 2.0, dim, keepdim, dtype=dtype)
     if isinstance(ord, str) or (len(dims) == 2 if dims is not None else x.ndim == 2):
         if dims is None and x.ndim != 2:
             raise ShapeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D.")
@@ -312,13 +313,13 @@ def linalg_norm(x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
 
 def dist(x: Any, other: Any, p: float = 2) -> Any:
     """The norm of order p of x - other."""
-    return Dist(p=float(p))(x, other)
+    return Dist(p=p)(x, other)
 
 
 def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     """x with every part along an axis scaled down to a norm of at most maxnorm."""
     need_float("renorm", x)
-    return Renorm(p=float(p), dim=one_dim(dim, x.ndim), maxnorm=float(maxnorm))(x)
+    return Renorm(p=p, dim=one_dim(dim, x.ndim), maxnorm=maxnorm)(x)
 
 
 OPERATIONS = (Logsumexp, LinalgVectorNorm, Dist, Renorm)

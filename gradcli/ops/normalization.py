@@ -14,6 +14,7 @@ from gradcli.ops.exponential import Rsqrt, sqrt
 from gradcli.ops.matmul import Examples
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.pooling import AxisMap
+from gradcli.ops.rearrange import repeat
 from gradcli.ops.reduction import mean
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape
@@ -75,6 +76,20 @@ class Normalized(Operation, abstract=True):
         inverse = rsqrt(mean(away * away, axes, True) + self.eps)
         return away * inverse, inverse
 
+    def means(self, x: Value) -> Value:
+        """The means that PyTorch keeps."""
+        y = self.parted(x)
+        return self.kept_shape(np.mean(y, axis=self.axes_of(y), keepdims=True))
+
+    def scales(self, x: Value) -> Value:
+        """One over each deviation, which PyTorch keeps too."""
+        y = self.parted(x)
+        return self.kept_shape(1 / np.sqrt(np.var(y, axis=self.axes_of(y), keepdims=True) + self.eps))
+
+    def kept_shape(self, values: Value) -> Value:
+        """Numbers for each group, in the shape in which PyTorch keeps them."""
+        return values.reshape(-1)
+
     def vjp_x(self, g: Value, x: Value, weight: Value) -> Value:
         if raw(weight) is not None:
             g = g * self.aligned(weight, x)
@@ -87,8 +102,8 @@ class Normalized(Operation, abstract=True):
     def vjp_weight(self, g: Value, x: Value, weight_shape: Sizes) -> Value:
         return self.gathered(g * reshape(self.pieces(x)[0], x.shape), x, weight_shape)
 
-    def vjp_bias(self, g: Value, x: Value, bias_shape: Sizes) -> Value:
-        return self.gathered(g, x, bias_shape)
+    def vjp_bias(self, g: Value, x: Value, bias: Value) -> Value:
+        return self.gathered(g, x, bias.shape)
 
     def gathered(self, g: Value, x: Value, shape: Sizes) -> Value:
         """A gradient summed to the shape of weight or bias."""
@@ -98,11 +113,18 @@ class Normalized(Operation, abstract=True):
 class NativeLayerNorm(Normalized):
     """Normalised over the last `count` axes; weight and bias have the shape of those."""
 
+    saves = "bias input=x normalized_shape result1=means result2=scales weight"
     real_only = True
     count: int = 1
 
     def axes_of(self, x: Value) -> Sizes:
         return tuple(range(-self.count, 0))
+
+    def kept_shape(self, values: Value) -> Value:
+        return values
+
+    def normalized_shape(self, x_shape: Sizes) -> Sizes:
+        return x_shape[-self.count :]
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -124,6 +146,7 @@ class Channelled(Normalized, abstract=True):
 class NativeBatchNorm(Channelled):
     """Normalised over all axes but the channels (axis 1). (N, C, ...) -> (N, C, ...)."""
 
+    saves = "eps input=x result1=means result2=scales training:True weight"
     real_only = True
     lifts = False
 
@@ -139,12 +162,20 @@ class NativeBatchNorm(Channelled):
 class NativeGroupNorm(Channelled):
     """Normalised over each of `groups` groups of channels (axis 1) and all further axes. (N, C, ...) -> (N, C, ...)."""
 
+    saves = "C=x_shape.1 HxW=places N=x_shape.0 eps group=groups input=x result1=means result2=scales weight"
     real_only = True
     groups: int = 1
     lifts = False
 
     def parted(self, x: Value) -> Value:
         return reshape(x, (x.shape[0], self.groups, -1))
+
+    def places(self, x_shape: Sizes) -> int:
+        """How many numbers each channel has."""
+        return math.prod(x_shape[2:])
+
+    def kept_shape(self, values: Value) -> Value:
+        return values[..., 0]
 
     def axes_of(self, x: Value) -> Sizes:
         return (-1,)
@@ -158,6 +189,7 @@ class NativeGroupNorm(Channelled):
 class FixedBatchNorm(Operation):
     """(x - mean) / sqrt(var + eps) * weight + bias for constant mean and var of each channel, axis 1. (N, C, ...) -> (N, C, ...)."""
 
+    saves = "eps input=x result1=nothing result2=nothing running_mean=mean running_var=var training:False weight"
     real_only = True
     name = "batch_norm_eval"
     node = "NativeBatchNormBackward0"
@@ -172,6 +204,10 @@ class FixedBatchNorm(Operation):
 
     def aligned(self, parameter: Value, x: Value) -> Value:
         return reshape(parameter, (-1, *(1,) * (len(x.shape) - 2)))
+
+    def nothing(self) -> Value:
+        """PyTorch keeps no statistics of its own here."""
+        return np.zeros(0)
 
     def hat(self, x: Value, mean: Value, var: Value) -> Value:
         return (x - self.aligned(mean, x)) / sqrt(self.aligned(var, x) + self.eps)
@@ -229,7 +265,8 @@ def batch_norm(
         if running is not None:
             held = raw(running)
             held[...] = (1 - momentum) * held + momentum * batch
-    return NativeBatchNorm(eps=eps)(x, weight, bias)
+    op = NativeBatchNorm(eps=eps).telling(running_mean=running_mean, running_var=running_var)
+    return op(x, weight, bias)
 
 
 def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -248,17 +285,23 @@ def instance_norm(
     x: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: bool = True,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
-    """x normalised over the axes after the channels, for each example and channel by itself."""
-    if not use_input_stats:
-        return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps)
-    if math.prod(x.shape[2:]) == 1:
+    """x normalised over the axes after the channels, for each example and channel by itself: all of them as channels of one example.
+
+    Running statistics, and what is learned for each channel, stand there once for each example.
+    """
+    if use_input_stats and math.prod(x.shape[2:]) == 1:
         raise DataError(f"Expected more than 1 spatial element when training, got input size torch.Size({list(x.shape)})")
-    flat = reshape(x, (1, x.shape[0] * x.shape[1], *x.shape[2:]))
-    out = reshape(NativeBatchNorm(eps=eps)(flat, None, None), x.shape)
-    lined = (-1, *(1,) * (x.ndim - 2))
-    if weight is not None:
-        out = out * reshape(weight, lined)
-    return out if bias is None else out + reshape(bias, lined)
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise ShapeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    rows, channels = x.shape[:2]
+    running: list[Any] = [None if held is None else np.tile(raw(held), rows) for held in (running_mean, running_var)]
+    learned: list[Any] = [None if v is None else repeat(v, rows) for v in (weight, bias)]
+    flat = reshape(x, (1, rows * channels, *x.shape[2:]))
+    out = batch_norm(flat, running[0], running[1], learned[0], learned[1], use_input_stats, momentum, eps)
+    for held, moved in zip((running_mean, running_var), running, strict=True):
+        if held is not None:
+            raw(held)[...] = moved.reshape(rows, channels).mean(0)
+    return reshape(out, x.shape)
 
 
 def rms_norm(x: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:

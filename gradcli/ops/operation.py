@@ -12,19 +12,21 @@ Rules and what they keep. For an argument `x` of `forward`, a class has either
                          gradient, a boolean one selects: where(d, g, 0), so that inf * 0 never arises.
     vjp_x(self, g, ...)  the gradient for x from the incoming gradient g.
 
-What a rule needs it names as its parameters: arguments of `forward` (`x`), the result (`out`),
-a shape or dtype (`x_shape`, `x_dtype`), the branch taken (`decision`), what `aside` computed. Only what the rules of the
-arguments that ask for a gradient name is kept, as in PyTorch. A rule that returns None says that its gradient is zero.
+What a rule needs it names as its parameters: arguments of `forward` (`x`), the result (`out`), a shape, dtype
+or strides (`x_shape`, `x_dtype`, `x_strides`), the branch taken (`decision`), what `aside` computed. Only what the
+rules of the arguments that ask for a gradient name is kept, as in PyTorch. A rule that returns None says that its
+gradient is zero.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import CO_VARARGS, get_annotations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -53,7 +55,7 @@ class Plan:
     """What to keep, and which rules to run, when the inputs of a given mask ask for a gradient.
 
     `slots` counts the arguments 0..n-1, then the result n, the shapes n+1..2n, the decision 2n+1, the dtypes 2n+2..3n+1,
-    what was put aside 3n+2.
+    what was put aside 3n+2, the strides 3n+3..4n+2.
     They fall into `kept` (arguments), the result if `keeps_out`, and `about` (the rest); `holds` says that a
     tensor is among them, so that a freed node must not be walked again.
     """
@@ -101,6 +103,8 @@ class Operation:
     """Takes any number of tensors: one rule `vjp_item(self, index, g, ...)` serves them all."""
     parameters: ClassVar[dict[str, Any]] = {}
     """Parameters with their defaults (`...` where there is none), in order."""
+    kinds: ClassVar[dict[str, str]] = {}
+    """The annotations of the parameters."""
     outputs: int = 1
     """More than 1: `forward` returns a tuple."""
     keeps_all: ClassVar[bool] = False
@@ -109,6 +113,10 @@ class Operation:
     """Of an operation on matrices: how many it takes for each m * n * min(m, n)."""
     heavy: ClassVar[bool] = False
     """It has `work` to announce."""
+    saves: str | None = None
+    """What PyTorch's node saves, where it is not what the rules name: `name`, `name=source` or `name:constant`, see engine.saved."""
+    told: Mapping[str, Any] = {}
+    """What it saves besides, which only the function that made the operation knows."""
     listed: int | None = None
     """How many of its arguments a node lists among its `next_functions`; None: all that have a rule."""
     view: ClassVar[bool] = False
@@ -137,6 +145,7 @@ class Operation:
             for field, kind in get_annotations(cls).items()
             if field not in Operation.__annotations__ and not str(kind).startswith("ClassVar")
         }
+        cls.kinds = cls.kinds | {field: str(kind) for field, kind in get_annotations(cls).items()}
         if abstract:
             return
         if "name" not in cls.__dict__:
@@ -174,6 +183,8 @@ class Operation:
             return 2 * count + 1
         if need == "aside":
             return 3 * count + 2
+        if need.endswith("_strides"):
+            return 3 * count + 3 + cls.arguments.index(need.removesuffix("_strides"))
         if need.endswith("_dtype"):
             return 2 * count + 2 + cls.arguments.index(need.removesuffix("_dtype"))
         return count + 1 + cls.arguments.index(need.removesuffix("_shape"))
@@ -186,6 +197,11 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.settings().items())})"
+
+    def telling(self, **told: Any) -> Self:
+        """The operation itself, told what PyTorch's node of it saves besides."""
+        self.told = told
+        return self
 
     def settings(self) -> dict[str, Any]:
         """The parameters of this instance."""
@@ -390,6 +406,25 @@ def rational(sympy: Any, value: float) -> Any:
     return sympy.Rational(*float(value).as_integer_ratio())
 
 
+class Written(int):
+    """An axis or an index in the form that operations compute with, which knows how it was `given`: PyTorch's nodes tell it so."""
+
+    given: int | None
+
+
+@cache
+def written(value: int, given: int | None) -> Written:
+    """A number that was given in another form."""
+    made = Written(value)
+    made.given = given
+    return made
+
+
+def axis(given: int, ndim: int) -> Written:
+    """An axis that was counted from the front, counted from the end."""
+    return written(given - ndim, given)
+
+
 def negative_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes counted from the end, so that leading batch axes never move them; None means all.
 
@@ -404,7 +439,7 @@ def negative_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]
             raise RangeError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {d})")
     if ndim == 0:
         return ()
-    negative = tuple(int(d) - ndim if d >= 0 else int(d) for d in dims)
+    negative = tuple(axis(int(d), ndim) if d >= 0 else d if isinstance(d, Written) else int(d) for d in dims)
     if len(set(negative)) < len(negative):
         raise ShapeError(f"dim {next(d for d in negative if negative.count(d) > 1) + ndim} appears multiple times in the list of dims")
     return negative

@@ -53,6 +53,7 @@ class Sort(Chosen):
     (..., n, ...) -> (..., n, ...) twice. Kink at ties, which keep their order when `stable`.
     """
 
+    saves = "dim indices=decision self_sym_sizes=x_shape"
     real_only = True
     descending: bool = False
 
@@ -71,6 +72,7 @@ class Topk(Chosen):
     (..., n, ...) -> (..., k, ...) twice. Kink at ties, where the elements at the indices returned have the gradient.
     """
 
+    saves = "dim indices=decision self_sym_sizes=x_shape"
     real_only = True
     k: int = 1
     largest: bool = True
@@ -87,11 +89,16 @@ class Topk(Chosen):
 class Picked(Chosen, abstract=True):
     """Base of what takes one element along `dim`, which goes unless `keepdim`."""
 
+    saves = "dim indices=place keepdim self_sym_sizes=x_shape"
     keepdim: bool = False
 
     def branch(self, x: Value, decision: Any = None) -> Any:
         values, indices = super().branch(x, decision)
         return (values, indices) if self.keepdim else (values.squeeze(self.dim)[()], indices.squeeze(self.dim)[()])
+
+    def place(self, decision: Value) -> Value:
+        """Where the element was, in the shape of the result."""
+        return decision if self.keepdim else decision.squeeze(self.dim)
 
     def vjp_x(self, g: Value, decision: Value, x_shape: tuple[int, ...]) -> Value:
         values = g[0] if self.keepdim else reshape(g[0], kept(x_shape, (self.dim,)))

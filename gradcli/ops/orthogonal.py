@@ -45,6 +45,7 @@ class LinalgQr(Operation):
     higher-order derivatives of the QR decomposition, 2012.
     """
 
+    saves = "Q=out.0 R=out.1 mode"
     multiplications = 3
     analytic = False
     name = "linalg.qr"
@@ -120,6 +121,7 @@ class LinalgEigh(Operation):
     PyTorch). Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
     """
 
+    saves = "eigenvalues=out.0 eigenvectors=out.1"
     multiplications = 6
     analytic = False
     name = "linalg.eigh"
@@ -165,12 +167,17 @@ class LinalgSvd(Operation):
     Source: J. Townsend, Differentiating the singular value decomposition, 2016.
     """
 
+    saves = "S=out.1 S_sym_argsize_minus_1=rank U=out.0 Vh=out.2 full_matrices"
     multiplications = 12
     analytic = False
     name = "linalg.svd"
     no_exact = "singular values have no elimination form"
     outputs = 3
     full_matrices: bool = True
+
+    def rank(self, x_shape: tuple[int, ...]) -> int:
+        """How many singular values there are."""
+        return min(x_shape[-2:])
 
     def decide(self, x: Value) -> Value:
         need_matrix("linalg.svd", x)

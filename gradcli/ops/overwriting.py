@@ -10,25 +10,47 @@ from gradcli.errors import DataError, RangeError, ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.diagonal import Diagonal, two_dims
 from gradcli.ops.indexing import Select, Slice
-from gradcli.ops.operation import Operation
+from gradcli.ops.operation import Operation, Value, written
 from gradcli.ops.window import WriteWindow
 
 
-class SelectScatter(WriteWindow):
+class Overwriting(WriteWindow, abstract=True):
+    """x with y in the place of what one view shows; what the view knows, the node knows."""
+
+    dim = property(lambda self: self.chain[0].dim)
+    index = property(lambda self: self.chain[0].index)
+    start = property(lambda self: self.chain[0].start)
+    end = property(lambda self: self.chain[0].stop)
+    step = property(lambda self: self.chain[0].step)
+    dim1 = property(lambda self: self.chain[0].dim1)
+    dim2 = property(lambda self: self.chain[0].dim2)
+    offset = property(lambda self: self.chain[0].offset)
+
+    def vjp_x(self, g: Value) -> Value:
+        return type(self)(chain=self.chain)(g, 0.0)
+
+    def vjp_y(self, g: Value) -> Value:  # type: ignore[override]
+        return self.chain[0](g)
+
+
+class SelectScatter(Overwriting):
     """x with y in place of its part at one index of an axis. Shapes: that of x; y without the axis."""
 
+    saves = "dim index"
     node = "SelectScatterBackward0"
 
 
-class SliceScatter(WriteWindow):
+class SliceScatter(Overwriting):
     """x with y in place of a slice of an axis. Shapes: that of x; y that of the slice."""
 
+    saves = "dim end start step"
     node = "SliceScatterBackward0"
 
 
-class DiagonalScatter(WriteWindow):
+class DiagonalScatter(Overwriting):
     """x with y in place of a diagonal. Shapes: that of x; y that of the diagonal."""
 
+    saves = "dim1 dim2 offset"
     node = "DiagonalScatterBackward0"
 
 
@@ -39,7 +61,7 @@ def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
     if not -size <= index < size:
         raise RangeError(f"index {index} is out of bounds for dimension {axis + x.ndim} with size {size}")
     rest = tuple(n for k, n in enumerate(x.shape) if k - x.ndim != axis)
-    return overwritten(SelectScatter, x, src, Select(dim=axis, index=index % size), rest)
+    return overwritten(SelectScatter, x, src, Select(dim=axis, index=written(index % size, index)), rest)
 
 
 def slice_scatter(x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:

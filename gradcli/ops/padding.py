@@ -22,6 +22,7 @@ class ConstantPadNd(Structural):
     (..., n) -> (..., before + n + after).
     """
 
+    saves = "pad"
     pad: tuple[int, ...]
     value: float = 0.0
 
@@ -76,10 +77,10 @@ class Taken(Operation, abstract=True):
             x = np.take(x, index, axis)
         return x
 
-    def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
+    def vjp_x(self, g: Value, x: Value) -> Value:
         shape = list(g.shape)
-        for axis, index in reversed(self.places(x_shape)):
-            shape[axis] = x_shape[axis]
+        for axis, index in reversed(self.places(x.shape)):
+            shape[axis] = x.shape[axis]
             g = Unindex(axes=(axis,), shape=tuple(shape))(g, index)
         return g
 
@@ -95,6 +96,7 @@ class Taken(Operation, abstract=True):
 class ReflectionPad(Taken):
     """Each axis continued as in a mirror that stands on its last element. (..., n) -> (..., before + n + after)."""
 
+    saves = "padding=pad self=x"
     node_name = "ReflectionPad{}DBackward0"
 
     def source(self, n: int, before: int, after: int) -> Any:
@@ -104,6 +106,7 @@ class ReflectionPad(Taken):
 class ReplicationPad(Taken):
     """Each axis continued by its first and last element. (..., n) -> (..., before + n + after)."""
 
+    saves = "padding=pad self=x"
     node_name = "ReplicationPad{}DBackward0"
 
     def source(self, n: int, before: int, after: int) -> Any:

@@ -119,6 +119,7 @@ class IndexPut(Gathered):
     Shapes: that of x.
     """
 
+    saves = "accumulate indices=arrays"
     accumulate: bool = False
 
     def forward(self, x: Value, y: Value, indices: Value) -> Value:
@@ -132,6 +133,10 @@ class IndexPut(Gathered):
         else:
             out[places] = y
         return out
+
+    def arrays(self, indices: Value) -> tuple[Value, ...]:
+        """One array of indices for each axis."""
+        return tuple(indices) if len(self.axes) > 1 and indices.dtype.kind != "b" else (indices,)
 
     def vjp_x(self, g: Value, indices: Value) -> Value:
         return g if self.accumulate else IndexPut(axes=self.axes)(g, 0.0, indices)

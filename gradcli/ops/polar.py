@@ -15,17 +15,18 @@ from gradcli.ops.structure import To
 class Complex(Elementwise):
     """real + i * imag. The gradients are the real and the imaginary part of g."""
 
+    saves = "imag real"
     inplace = False
     gives_complex = True
 
     def forward(self, real: Value, imag: Value) -> Value:
         return np.asarray(real + 1j * np.asarray(imag), dtype=np.result_type(np.asarray(real), np.complex64))[()]
 
-    def vjp_real(self, g: Value, real_dtype: Any) -> Value:
-        return To(dtype=real_dtype)(g)
+    def vjp_real(self, g: Value, real: Value) -> Value:
+        return To(dtype=real.dtype)(g)
 
-    def vjp_imag(self, g: Value, imag_dtype: Any) -> Value:
-        return To(dtype=imag_dtype)(g * -1j)
+    def vjp_imag(self, g: Value, imag: Value) -> Value:
+        return To(dtype=imag.dtype)(g * -1j)
 
     def symbolic(self, sympy: Any, real: Any, imag: Any, **decision: Any) -> Any:
         return real + sympy.I * imag
@@ -38,6 +39,7 @@ class Complex(Elementwise):
 class Polar(Elementwise):
     """abs * exp(i * angle)."""
 
+    saves = "result=out"
     inplace = False
     gives_complex = True
 

@@ -56,6 +56,16 @@ class AxisMap(Structural):
         yield cls(matrices=(rng.normal(size=(1, 2)), rng.normal(size=(4, 3)))), (rng.normal(size=(2, 2, 3)),)
 
 
+class Pooled(AxisMap):
+    """Means over windows; PyTorch's node keeps what they were taken of. (..., in...) -> (..., out...)."""
+
+    name = "pooled"
+    saves = "self=x"
+
+    def vjp_x(self, g: Value, x: Value) -> Value:  # type: ignore[override]
+        return AxisMap(matrices=tuple(m.T for m in self.matrices), label=self.label)(g)
+
+
 def mapped(x: Value, matrix: Value) -> Value:
     """The last axis times a matrix, in which a zero means: not read (a plain product would make NaN of 0 * inf)."""
     if x.dtype != object and np.all(np.isfinite(x)):
@@ -74,6 +84,7 @@ class MaxPool(Operation):
     """
 
     real_only = True
+    saves = "result1=indices self=x"
     node = "MaxPool2DWithIndicesBackward0"
     windows: tuple[Windows, ...]
 
@@ -102,6 +113,10 @@ class MaxPool(Operation):
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.branch(args[0], decision=decision)
+
+    def indices(self, decision: Value, x_shape: Sizes) -> Value:
+        """Where the largest elements are in the flattened spatial axes, in the shape of the result."""
+        return decision.reshape(*x_shape[: len(x_shape) - len(self.windows)], *(len(w) for w in self.windows))
 
     def kinks(self, x: Value) -> Value | None:
         """By how much the largest element of each window exceeds the next."""
@@ -157,14 +172,24 @@ def mean_matrix(windows: list[range], n: int, padding: int, include_pad: bool, d
 def average(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include_pad: bool, divisor: Any) -> Any:
     need_axes("avg_pool", x, axes)
     size = sizes_of("kernel_size", kernel, axes)
-    step, around = sizes_of("stride", size if stride in (None, (), []) else stride, axes), sizes_of("padding", padding, axes)
+    own, around = own_steps(stride, axes), sizes_of("padding", padding, axes)
+    step = own or size
     check_padding(size, around)
     matrices = tuple(
         mean_matrix(places(n, k, s, p, 1, ceil_mode), n, p, include_pad, divisor is None)
         for n, k, s, p in zip(x.shape[-axes:], size, step, around, strict=True)
     )
-    out = AxisMap(matrices=matrices, label=f"AvgPool{axes}DBackward0")(x)
-    return out if divisor is None else out / divisor
+    if divisor is not None:
+        matrices = (matrices[0] / divisor, *matrices[1:])
+    op = Pooled(matrices=matrices, label=f"AvgPool{axes}DBackward0").telling(
+        ceil_mode=ceil_mode, count_include_pad=include_pad, divisor_override=divisor, kernel_size=size, padding=around, stride=own
+    )
+    return op(x)
+
+
+def own_steps(stride: Any, axes: int) -> Sizes:
+    """The steps from window to window where they are given; without, windows follow each other."""
+    return () if stride in (None, (), []) else sizes_of("stride", stride, axes)
 
 
 def need_axes(name: str, x: Any, axes: int) -> None:
@@ -185,7 +210,7 @@ def avg_pool1d(
     """The mean of each window along the last axis. (N, C, L) or (C, L)."""
     need_axes("avg_pool", x, 1)
     kernel, around = sizes_of("kernel_size", kernel_size, 1), sizes_of("padding", padding, 1)
-    step = sizes_of("stride", kernel if stride in (None, (), []) else stride, 1)
+    step = own_steps(stride, 1) or kernel
     return along_one(lambda y: average(2, y, (1, *kernel), (1, *step), (0, *around), ceil_mode, count_include_pad, None), x)
 
 
@@ -201,13 +226,15 @@ def largest(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation:
     """The largest element of each window, and the windows."""
     need_axes("max_pool", x, axes)
     size, around, apart = sizes_of("kernel_size", kernel, axes), sizes_of("padding", padding, axes), sizes_of("dilation", dilation, axes)
-    step = sizes_of("stride", size if stride in (None, (), []) else stride, axes)
+    own = own_steps(stride, axes)
+    step = own or size
     check_padding(size, around)
     windows = tuple(
         tuple(tuple(i for i in window if 0 <= i < n) for window in places(n, k, s, p, d, ceil_mode))
         for n, k, s, p, d in zip(x.shape[-axes:], size, step, around, apart, strict=True)
     )
-    return MaxPool(windows=windows)(x), windows
+    op = MaxPool(windows=windows).telling(ceil_mode=ceil_mode, dilation=apart, kernel_size=size, padding=around, stride=own)
+    return op(x), windows
 
 
 class PoolIndices(Operation):
@@ -230,7 +257,7 @@ def max_pool1d(
     """The largest element of each window along the last axis. (N, C, L) or (C, L)."""
     need_axes("max_pool", x, 1)
     kernel = sizes_of("kernel_size", kernel_size, 1)
-    step = sizes_of("stride", kernel if stride in (None, (), []) else stride, 1)
+    step = own_steps(stride, 1) or kernel
     wide = unsqueeze(x, -2)
     around, apart = sizes_of("padding", padding, 1), sizes_of("dilation", dilation, 1)
     out, windows = largest(2, wide, (1, *kernel), (1, *step), (0, *around), (1, *apart), ceil_mode)
@@ -261,7 +288,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
     need_axes("adaptive_avg_pool", x, 2)
     wanted = adaptive_sizes(output_size, x, 2)
     matrices = tuple(mean_matrix(shares(n, size), n, 0, False, True) for n, size in zip(x.shape[-2:], wanted, strict=True))
-    return AxisMap(matrices=matrices, label="AdaptiveAvgPool2DBackward0")(x)
+    return Pooled(matrices=matrices, label="AdaptiveAvgPool2DBackward0")(x)
 
 
 def adaptive_avg_pool1d(x: Any, output_size: Any) -> Any:
@@ -285,7 +312,7 @@ def adaptive_max_pool1d(x: Any, output_size: Any, return_indices: bool = False) 
     return tuple(squeeze(part, -2) for part in result) if return_indices else squeeze(result, -2)
 
 
-OPERATIONS = (AxisMap, MaxPool)
+OPERATIONS = (AxisMap, Pooled, MaxPool)
 FUNCTIONS = (
     avg_pool1d, avg_pool2d, max_pool1d, max_pool2d, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_max_pool1d, adaptive_max_pool2d,
 )  # fmt: skip

@@ -23,6 +23,7 @@ class LinalgCross(Structural):
     (..., 3, ...), (..., 3, ...) -> (..., 3, ...).
     """
 
+    saves = "dim other=y self=x"
     name = "linalg.cross"
     dim: int = -1
 

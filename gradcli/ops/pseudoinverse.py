@@ -26,6 +26,7 @@ class LinalgPinv(Operation):
     pseudo-inverses and nonlinear least squares problems whose variables separate, 1973.
     """
 
+    saves = "result=out self=x"
     multiplications = 14
     analytic = False
     name = "linalg.pinv"

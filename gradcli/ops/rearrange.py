@@ -101,6 +101,7 @@ class Repeat(Structural):
 class Unfold(View):
     """Windows of `size` elements, `step` apart, of the axis `dim`, as a last axis: (..., n, ...) -> (..., k, ..., size)."""
 
+    saves = "dimension=dim self_sym_sizes=x_shape size=width step"
     dim: int
     width: int
     step: int
@@ -124,6 +125,7 @@ class Unfold(View):
 class AsStrided(View):
     """A window of shape `shape` onto the memory of a contiguous x: element (i, j) is number offset + i * stride[0] + j * stride[1]."""
 
+    saves = "size=shape storage_offset=offset stride"
     shape: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int = 0
@@ -244,11 +246,13 @@ def unfold(x: Any, dimension: int, size: int, step: int) -> Any:
     return Unfold(dim=axis, width=size, step=step)(x)
 
 
-def as_strided(x: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
+def as_strided(x: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A window onto the memory of x by sizes and strides counted in elements."""
     shape, steps = sizes((size,)), sizes((stride,))
     if len(shape) != len(steps):
         raise ShapeError("mismatch in length of strides and shape")
+    told = {"storage_offset": storage_offset}
+    storage_offset = storage_offset or 0
     reach = storage_offset + sum((n - 1) * s for n, s in zip(shape, steps, strict=True)) + 1 if math.prod(shape) else 0
     if reach > math.prod(x.shape) or min((*steps, storage_offset)) < 0:
         raise ShapeError(
@@ -257,7 +261,7 @@ def as_strided(x: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
         )
     value = raw(x)
     base = x if not isinstance(value, np.ndarray) or value.flags.c_contiguous else Clone()(x)
-    return AsStrided(shape=shape, stride=steps, offset=storage_offset)(base)
+    return AsStrided(shape=shape, stride=steps, offset=storage_offset).telling(**told)(base)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import kept, many_dims, sizes
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Operation, Value
+from gradcli.ops.operation import Operation, Value, axis
 from gradcli.ops.scan import product_of_others
 from gradcli.ops.shape import ViewAs, reshape
 from gradcli.ops.structure import Expand, SumTo, To
@@ -27,17 +27,20 @@ product: Any = np.multiply.reduce
 class Reduction(Operation, abstract=True):
     """One number from all elements (`dim` None), or one along the axes `dim`, which `keepdim` leaves with length 1.
 
-    `dim_node` is PyTorch's name of the node when axes are given.
+    `dim_node` is PyTorch's name of the node when axes are given; `both_save` what the nodes save without and with axes.
     """
 
     dim: Dims = None
     keepdim: bool = False
     dim_node = ""
+    both_save: ClassVar[tuple[str, str] | None] = None
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
         if self.dim is not None and self.dim_node:
             self.node = self.dim_node
+        if self.both_save is not None:
+            self.saves = self.both_save[self.dim is not None]
 
     def axes(self, ndim: int) -> tuple[int, ...]:
         return tuple(range(-ndim, 0)) if self.dim is None else self.dim
@@ -84,6 +87,7 @@ class Sum(Reduction):
     """The sum: sum x_i. The empty sum is 0. (..., n, ...) -> (..., ...)."""
 
     dim_node = "SumBackward1"
+    both_save = ("self_sym_sizes=x_shape", "dim keepdim self_sym_sizes=x_shape")
 
     def forward(self, x: Value) -> Value:
         return total(x, axis=self.dim, keepdims=self.keepdim)
@@ -96,6 +100,11 @@ class Mean(Reduction):
     """The mean: sum x_i / n. NaN over nothing. (..., n, ...) -> (..., ...)."""
 
     dim_node = "MeanBackward1"
+    both_save = ("self_sym_numel=number self_sym_sizes=x_shape", "dim keepdim self_sym_numel=number self_sym_sizes=x_shape")
+
+    def number(self, x_shape: tuple[int, ...]) -> int:
+        """Of all elements."""
+        return math.prod(x_shape)
 
     def forward(self, x: Value) -> Value:
         return np.true_divide(total(x, axis=self.dim, keepdims=self.keepdim), self.count(np.shape(x)))
@@ -124,6 +133,8 @@ class Prod(Reduction):
 
     (..., n, ...) -> (..., ...).
     """
+
+    both_save = ("result=out self=x", "dim=dim.0 keepdim result=out self=x")
 
     def forward(self, x: Value) -> Value:
         return product(x, axis=self.dim, keepdims=self.keepdim)
@@ -209,6 +220,19 @@ def prod(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> A
     for d in dims:
         x = Prod(dim=(d,), keepdim=True)(x)
     return x if keepdim else reshape(x, tuple(n for k, n in enumerate(x.shape) if k - x.ndim not in dims))
+
+
+def summed_to(op: SumTo, x: Value) -> Value:
+    """Summed over the axes that go, kept with length 1, and brought to the shape: the nodes that PyTorch makes."""
+    axes = op.axes(x.shape)
+    if not op.shape and x.ndim:
+        return Sum()(x)
+    if axes:
+        x = Sum(dim=tuple(axis(d, x.ndim) for d in axes), keepdim=True)(x)
+    return ViewAs(shape=op.shape)(x) if len(op.shape) < x.ndim else x
+
+
+SumTo.steps = summed_to
 
 
 def sum_to_size(x: Any, *size: Any) -> Any:

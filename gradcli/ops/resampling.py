@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import DataError, MissingRuleError, ShapeError
 from gradcli.ops.budget import budget
-from gradcli.ops.pooling import AxisMap, mean_matrix, shares
+from gradcli.ops.pooling import AxisMap, Pooled, mean_matrix, shares
 from gradcli.ops.shape import permute, reshape
 
 NODES = {
@@ -22,6 +22,17 @@ NODES = {
     ("area", 3): "AdaptiveAvgPool3DBackward0",
 }  # fmt: skip
 """The modes, with the number of axes that each is for."""
+
+SCALES = {1: ("scales",), 2: ("scales_h", "scales_w"), 3: ("scales_d", "scales_h", "scales_w")}
+"""What PyTorch calls the factors over as many axes."""
+
+
+class Upsampled(AxisMap):
+    """Grid points and what lies between them, read anew. (..., in...) -> (..., out...)."""
+
+    name = "upsampled"
+    saves = "self_sym_sizes=x_shape"
+
 
 CUBIC = -0.75
 """PyTorch's coefficient of cubic convolution."""
@@ -96,7 +107,12 @@ def interpolate(
     for n, out in zip(x.shape[2:], sizes, strict=True):
         budget.elements(n * out)
     matrices = tuple(matrix_of(mode, n, out, f, bool(align_corners)) for n, out, f in zip(x.shape[2:], sizes, factors, strict=True))
-    return AxisMap(matrices=matrices, label=NODES[mode, axes])(x)
+    op: AxisMap = (Pooled if mode == "area" else Upsampled)(matrices=matrices, label=NODES[mode, axes])
+    if mode != "area":
+        scales = dict(zip(SCALES[axes], factors, strict=True))
+        corners = {} if mode.startswith("nearest") else {"align_corners": bool(align_corners)}
+        op = op.telling(output_size=tuple(sizes), **scales, **corners)
+    return op(x)
 
 
 def matrix_of(mode: str, n: int, out: int, scale: float | None, align_corners: bool) -> Any:
@@ -148,4 +164,5 @@ def channel_shuffle(x: Any, groups: int) -> Any:
     return reshape(permute(apart, [0, 2, 1, *range(3, apart.ndim)]), x.shape)
 
 
+OPERATIONS = (Upsampled,)
 FUNCTIONS = (interpolate, upsample, pixel_shuffle, pixel_unshuffle, channel_shuffle)

@@ -100,6 +100,7 @@ class Trunc(Step):
 class Round(Step):
     """The nearest number with `decimals` decimals, halves to even."""
 
+    saves = ""
     real_only = True
     decimals: int = 0
 
@@ -163,6 +164,8 @@ class Abs(Elementwise):
 class Sgn(Elementwise):
     """x / abs(x), and 0 at 0: the sign, also of complex numbers."""
 
+    saves = "result=out self=x"
+
     def forward(self, x: Value) -> Value:
         return np.sign(x)
 
@@ -172,7 +175,7 @@ class Sgn(Elementwise):
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.sign(x) if decision is None else held(decision, x)
 
-    def vjp_x(self, g: Value, x: Value) -> Value:
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         if not is_complex(x):
             return where(False, g, 0.0)
         size = absolute(x)
@@ -245,6 +248,7 @@ class Copysign(Elementwise):
 class NanToNum(Elementwise):
     """x with NaN and infinities replaced, by default by 0 and the largest numbers of the dtype. The derivative there is 0."""
 
+    saves = "self=x"
     nan: float | None = None
     posinf: float | None = None
     neginf: float | None = None

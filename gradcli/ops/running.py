@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.arithmetic import Div, Mul, log
+from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import one_dim, raw
 from gradcli.ops.exponential import exp
 from gradcli.ops.extreme import PutAlong
 from gradcli.ops.indexing import narrow, select
 from gradcli.ops.joining import Cat
+from gradcli.ops.numbered import divided, scaled
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.ordering import Chosen, pair, vector
 from gradcli.ops.reduction import Examples, Sum
@@ -57,6 +58,7 @@ class Logcumsumexp(Operation):
 class Cummax(Chosen):
     """The largest element so far along `dim`, and where it is: the last of those that tie. (..., n, ...) -> (..., n, ...) twice."""
 
+    saves = "dim indices=decision self=x"
     real_only = True
     lowest = False
 
@@ -78,22 +80,6 @@ class Cummin(Cummax):
     """The smallest element so far along `dim`, and where it is: the last of those that tie. (..., n, ...) -> (..., n, ...) twice."""
 
     lowest = True
-
-
-class MulNumber(Mul):
-    """x times a number, in the functions that PyTorch writes so."""
-
-    node = "MulBackward1"
-
-
-class DivNumber(Div):
-    """x divided by a number, in the functions that PyTorch writes so."""
-
-    node = "DivBackward1"
-
-
-scaled: Operation = MulNumber()
-divided: Operation = DivNumber()
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:
@@ -225,6 +211,6 @@ def wide_axis(x: Any, axis: int) -> int:
     return axis if x.ndim > 1 else -1
 
 
-OPERATIONS = (Logcumsumexp, Cummax, Cummin, MulNumber, DivNumber)
+OPERATIONS = (Logcumsumexp, Cummax, Cummin)
 FUNCTIONS = (logcumsumexp, cummax, cummin, diff, trapezoid, cumulative_trapezoid, gradient)
 SPELLINGS = {"trapz": trapezoid}

@@ -98,6 +98,7 @@ class ScatterReduce(Operation):
 class IndexReduce(ScatterReduce):
     """x with the parts of `src` combined into those at an index along `dim`, here repeated to the shape of src."""
 
+    saves = "dim include_self index reduce result=out self=x source=src"
     real_only = True
 
 
@@ -133,8 +134,9 @@ class IndexSelect(Structural):
 class IndexAdd(Structural):
     """x with alpha times the parts of `source` added at `index` along `dim`. Shapes: that of x."""
 
+    saves = "alpha dim index source source_dim"
     dim: int
-    alpha: float = 1.0
+    alpha: float = 1
     accumulate = True
 
     def forward(self, x: Value, index: Value, source: Value) -> Value:
@@ -147,11 +149,15 @@ class IndexAdd(Structural):
             flat[places] = source
         return out
 
+    def source_dim(self, source: Value) -> int:
+        """How many axes the source has."""
+        return int(np.ndim(source))
+
     def vjp_x(self, g: Value, index: Value) -> Value:
         return g
 
-    def vjp_source(self, g: Value, index: Value, source_shape: tuple[int, ...]) -> Value:
-        taken = SumTo(shape=source_shape)(IndexSelect(dim=self.dim)(g, index))
+    def vjp_source(self, g: Value, index: Value, source: Value) -> Value:
+        taken = SumTo(shape=source.shape)(IndexSelect(dim=self.dim)(g, index))
         return taken if self.alpha == 1.0 else taken * self.alpha
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
@@ -170,6 +176,7 @@ class IndexAdd(Structural):
 class IndexCopy(IndexAdd):
     """x with the parts at `index` along `dim` replaced by those of `source`. Shapes: that of x."""
 
+    saves = "dim index source source_dim"
     accumulate = False
 
     def vjp_x(self, g: Value, index: Value) -> Value:
@@ -182,6 +189,7 @@ class IndexFill(Structural):
     Shapes: that of x.
     """
 
+    saves = "dim index"
     dim: int
     form: int = 0
 
@@ -255,7 +263,7 @@ def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) ->
     axis = one_dim(dim, x.ndim)
     vector_index("index_add", x, axis, index)
     check_source("index_add", x, axis, index, source)
-    return IndexAdd(dim=axis, alpha=float(alpha))(x, index, source)
+    return IndexAdd(dim=axis, alpha=alpha)(x, index, source)
 
 
 def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:

@@ -19,6 +19,7 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 class ViewAs(View):
     """The same elements in row-major order in another shape: (...) -> shape."""
 
+    saves = "self_sym_sizes=x_shape"
     name = "view_as_shape"
     node = "ViewBackward0"
     shape: tuple[int, ...]
@@ -41,6 +42,7 @@ class ViewAs(View):
 class UnsafeView(ViewAs):
     """The same elements in another shape, of a tensor that nobody else sees: (...) -> shape."""
 
+    saves = "self_sym_sizes=x_shape"
     view = False
     node = "UnsafeViewBackward0"
 
@@ -83,6 +85,10 @@ class Alias(View):
         yield cls(), (rng.normal(size=(2, 3)),)
 
 
+SQUEEZE_SAVES = ("", "dim=dim.0 ", "dim ", "", "dim=dim.0 ")
+"""What the nodes of the spellings save besides the shape."""
+
+
 class Squeeze(View):
     """Without the axes `dim`, all of length 1. `form` numbers PyTorch's spellings: none, one axis, several.
 
@@ -95,6 +101,7 @@ class Squeeze(View):
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
         self.node = f"SqueezeBackward{self.form}"
+        self.saves = SQUEEZE_SAVES[self.form] + "self_sym_sizes=x_shape"
 
     def forward(self, x: Value) -> Value:
         return np.squeeze(x, self.dim)

@@ -35,6 +35,7 @@ class Softmax(Operation):
     Shapes: any, kept. Gradient: out * (g - sum(g * out)), from d out_i / d x_j = out_i * (delta_ij - out_j).
     """
 
+    saves = "dim=dim.0 result=out"
     dim: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:
@@ -66,6 +67,7 @@ class LogSoftmax(Operation):
     Shapes: any, kept. Gradient: g - softmax(x) * sum(g).
     """
 
+    saves = "dim=dim.0 result=out"
     dim: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops import elimination
+from gradcli.ops.factored import Factored
 from gradcli.ops.matmul import Examples, adjoint, broadcast_lead, matmul, same_dtype, transposed
 from gradcli.ops.matrices import LinAlgError, column, fitted, lifted, lower, need_matrix, need_square, place, upper
 from gradcli.ops.operation import Operation, Value
@@ -28,6 +29,7 @@ def singular_at(x: Value) -> tuple[int, int]:
 class Inverse(Operation):
     """The inverse: x @ out = 1. (..., n, n) -> (..., n, n). Gradient: -out.T @ g @ out.T. LinAlgError for a singular matrix."""
 
+    saves = "inverse=out"
     multiplications = 2
     name = "linalg.inv"
     node = "LinalgInvExBackward0"
@@ -59,12 +61,13 @@ class Inverse(Operation):
             yield cls(), (rng.normal(size=shape) + 3 * np.eye(shape[-1]),)
 
 
-class LinalgSolveEx(Operation):
+class LinalgSolveEx(Factored):
     """out with x @ out = y (`left`), or out @ x = y. (..., n, n), (..., n, k) -> (..., n, k); `vector`: y is (..., n).
 
     Gradients: for y, x.T \\ g; for x, minus that times out.T. LinAlgError for a singular matrix.
     """
 
+    saves = "A=x LU left pivots result=out"
     multiplications = 1
     name = "linalg.solve"
     left: bool = True
@@ -125,6 +128,7 @@ class LinalgSolveTriangular(Operation):
     (..., n, n), (..., n, k) -> (..., n, k). `unitriangular` takes the diagonal as ones. A zero on the diagonal gives inf.
     """
 
+    saves = "left result=out self=x unitriangular upper"
     multiplications = 1
     name = "linalg.solve_triangular"
     upper: bool

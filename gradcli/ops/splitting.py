@@ -20,6 +20,7 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 class Unbind(View):
     """The parts along the axis `dim`, which goes: as many results as it is long. (..., n, ...) -> n times (..., ...)."""
 
+    saves = "dim"
     dim: int
     count: int
 
@@ -64,6 +65,7 @@ def rows(x: Any) -> Iterator[Any]:
 class Split(View):
     """Consecutive parts of lengths `sections` along the axis `dim`. (..., n, ...) -> (..., n_k, ...) for each part."""
 
+    saves = "dim self_sym_sizes=x_shape split_size=sections.0"
     dim: int
     sections: tuple[int, ...]
 
@@ -92,6 +94,8 @@ class Split(View):
 
 class SplitWithSizes(Split):
     """Consecutive parts of the given lengths along the axis `dim`. (..., n, ...) -> (..., n_k, ...) for each part."""
+
+    saves = "dim self_sym_sizes=x_shape split_sizes=sections"
 
 
 def split(x: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:

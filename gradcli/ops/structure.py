@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,11 +17,20 @@ class SumTo(Structural):
 
     node = "SumBackward1"
     shape: tuple[int, ...]
+    steps: ClassVar[Callable[[SumTo, Value], Value]]
+    """The sums and the reshape that PyTorch makes of it; given by ops.reduction."""
+
+    def __call__(self, *args: Value) -> Value:
+        return super().__call__(*args) if isinstance(args[0], (np.ndarray, np.generic)) else self.steps(*args)
+
+    def axes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Over which it sums, of a value of this shape."""
+        extra = len(shape) - len(self.shape)
+        return tuple(range(extra)) + tuple(k + extra for k, n in enumerate(self.shape) if n == 1 and shape[k + extra] != 1)
 
     def forward(self, x: Value) -> Value:
         x = np.asarray(x)
-        extra = x.ndim - len(self.shape)
-        axes = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(self.shape) if n == 1 and x.shape[k + extra] != 1)
+        axes = self.axes(x.shape)
         return np.add.reduce(x, axis=axes, keepdims=True).reshape(self.shape)[()] if axes else x
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
@@ -42,6 +51,7 @@ class SumTo(Structural):
 class Expand(Structural):
     """Repeats along axes of length 1 and new leading axes without copying. (…) -> shape."""
 
+    saves = "self_sym_sizes=x_shape"
     view = True
     shape: tuple[int, ...]
 
@@ -69,6 +79,7 @@ class Expand(Structural):
 class To(Structural):
     """A cast to `dtype`; the gradient is cast back. Complex to real keeps the real part."""
 
+    saves = ""
     node = "ToCopyBackward0"
     analytic = False
     dtype: Any

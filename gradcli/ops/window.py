@@ -60,6 +60,8 @@ class WriteWindow(Structural):
         rows = len(x) if x_lead else len(y)
         out = np.array(x if x_lead else np.broadcast_to(x, (rows, *np.shape(x))), dtype=np.result_type(x, y), order="C")
         window = Window(chain=self.chain).batch([out], [True])
+        if not window.flags.writeable:  # through an expansion
+            return np.stack([self.forward(x[k] if x_lead else x, y[k] if y_lead else y) for k in range(rows)])
         window[...] = y if y_lead else np.broadcast_to(y, window.shape[1:])
         return out
 

@@ -184,420 +184,436 @@ def f17_1(m, x, d):
     return 1/x
 
 
-def f18_0(m, x, d):
-    return m.exp(x)
+def f18_0(m, x, y, d):
+    return x + y
 
 
-def f18_1(m, x, d):
-    return m.exp(x)
+def f18_1(m, x, y, d):
+    return 1
 
 
-def f19_0(m, x, d):
-    return 2**x
+def f18_2(m, x, y, d):
+    return 1
 
 
-def f19_1(m, x, d):
-    return 2**x*m.log(2)
+def f19_0(m, x, y, d):
+    return x - y
 
 
-def f20_0(m, x, d):
-    return m.exp(x) - 1
+def f19_1(m, x, y, d):
+    return 1
 
 
-def f20_1(m, x, d):
-    return m.exp(x)
+def f19_2(m, x, y, d):
+    return -1
 
 
-def f21_0(m, x, d):
-    return m.log(x + 1)
+def f20_0(m, x, y, d):
+    return x*y
 
 
-def f21_1(m, x, d):
-    return 1/(x + 1)
+def f20_1(m, x, y, d):
+    return y
 
 
-def f22_0(m, x, d):
-    return m.log(x)/m.log(2)
+def f20_2(m, x, y, d):
+    return x
 
 
-def f22_1(m, x, d):
-    return 1/(x*m.log(2))
-
-
-def f23_0(m, x, d):
-    return m.log(x)/m.log(10)
-
-
-def f23_1(m, x, d):
-    return 1/(x*m.log(10))
-
-
-def f24_0(m, x, d):
-    return m.sqrt(x)
-
-
-def f24_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))/m.sqrt(x)
-
-
-def f25_0(m, x, d):
-    return 1/m.sqrt(x)
-
-
-def f25_1(m, x, d):
-    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
-
-
-def f26_0(m, x, d):
-    return x**(m.mpf(1)/m.mpf(3))
-
-
-def f26_1(m, x, d):
-    return (m.mpf(1)/m.mpf(3))/x**(m.mpf(2)/m.mpf(3))
-
-
-def f27_0(m, x, d):
-    return -(-x)**(m.mpf(1)/m.mpf(3))
-
-
-def f27_1(m, x, d):
-    return -m.mpf(1)/m.mpf(3)*(-x)**(m.mpf(1)/m.mpf(3))/x
-
-
-def f28_0(m, x, d):
-    return 1/(1 + m.exp(-x))
-
-
-def f28_1(m, x, d):
-    return m.exp(-x)/(1 + m.exp(-x))**2
-
-
-def f29_0(m, x, y, d):
-    return x*m.log(y)
-
-
-def f29_1(m, x, y, d):
-    return m.log(y)
-
-
-def f29_2(m, x, y, d):
+def f21_0(m, x, y, d):
     return x/y
 
 
-def f30_0(m, x, y, d):
-    return x*m.log(y + 1)
+def f21_1(m, x, y, d):
+    return 1/y
 
 
-def f30_1(m, x, y, d):
-    return m.log(y + 1)
+def f21_2(m, x, y, d):
+    return -x/y**2
 
 
-def f30_2(m, x, y, d):
-    return x/(y + 1)
+def f22_0(m, x, d):
+    return m.exp(x)
+
+
+def f22_1(m, x, d):
+    return m.exp(x)
+
+
+def f23_0(m, x, d):
+    return 2**x
+
+
+def f23_1(m, x, d):
+    return 2**x*m.log(2)
+
+
+def f24_0(m, x, d):
+    return m.exp(x) - 1
+
+
+def f24_1(m, x, d):
+    return m.exp(x)
+
+
+def f25_0(m, x, d):
+    return m.log(x + 1)
+
+
+def f25_1(m, x, d):
+    return 1/(x + 1)
+
+
+def f26_0(m, x, d):
+    return m.log(x)/m.log(2)
+
+
+def f26_1(m, x, d):
+    return 1/(x*m.log(2))
+
+
+def f27_0(m, x, d):
+    return m.log(x)/m.log(10)
+
+
+def f27_1(m, x, d):
+    return 1/(x*m.log(10))
+
+
+def f28_0(m, x, d):
+    return m.sqrt(x)
+
+
+def f28_1(m, x, d):
+    return (m.mpf(1)/m.mpf(2))/m.sqrt(x)
+
+
+def f29_0(m, x, d):
+    return 1/m.sqrt(x)
+
+
+def f29_1(m, x, d):
+    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
+
+
+def f30_0(m, x, d):
+    return x**(m.mpf(1)/m.mpf(3))
+
+
+def f30_1(m, x, d):
+    return (m.mpf(1)/m.mpf(3))/x**(m.mpf(2)/m.mpf(3))
 
 
 def f31_0(m, x, d):
-    return -x*m.log(x)
+    return -(-x)**(m.mpf(1)/m.mpf(3))
 
 
 def f31_1(m, x, d):
-    return -m.log(x) - 1
+    return -m.mpf(1)/m.mpf(3)*(-x)**(m.mpf(1)/m.mpf(3))/x
 
 
-def f32_0(m, x, y, d):
-    return 2**y*x
+def f32_0(m, x, d):
+    return 1/(1 + m.exp(-x))
 
 
-def f32_1(m, x, y, d):
-    return 2**y
+def f32_1(m, x, d):
+    return m.exp(-x)/(1 + m.exp(-x))**2
 
 
-def f32_2(m, x, y, d):
-    return 2**y*x*m.log(2)
+def f33_0(m, x, y, d):
+    return x*m.log(y)
 
 
-def f33_0(m, x, d):
-    return -m.log(1 + m.exp(-x))
+def f33_1(m, x, y, d):
+    return m.log(y)
 
 
-def f33_1(m, x, d):
-    return m.exp(-x)/(1 + m.exp(-x))
+def f33_2(m, x, y, d):
+    return x/y
 
 
-def f34_0(m, x, d):
-    return m.log(m.exp(x) + 1)
+def f34_0(m, x, y, d):
+    return x*m.log(y + 1)
 
 
-def f34_1(m, x, d):
-    return m.exp(x)/(m.exp(x) + 1)
+def f34_1(m, x, y, d):
+    return m.log(y + 1)
+
+
+def f34_2(m, x, y, d):
+    return x/(y + 1)
 
 
 def f35_0(m, x, d):
-    return x
+    return -x*m.log(x)
 
 
 def f35_1(m, x, d):
-    return 1
+    return -m.log(x) - 1
 
 
-def f36_0(m, x, d):
-    return x
+def f36_0(m, x, y, d):
+    return 2**y*x
 
 
-def f36_1(m, x, d):
-    return 1
+def f36_1(m, x, y, d):
+    return 2**y
+
+
+def f36_2(m, x, y, d):
+    return 2**y*x*m.log(2)
 
 
 def f37_0(m, x, d):
-    return (m.mpf(2)/m.mpf(5))*m.log(m.exp((m.mpf(5)/m.mpf(2))*x) + 1)
+    return -m.log(1 + m.exp(-x))
 
 
 def f37_1(m, x, d):
-    return m.exp((m.mpf(5)/m.mpf(2))*x)/(m.exp((m.mpf(5)/m.mpf(2))*x) + 1)
+    return m.exp(-x)/(1 + m.exp(-x))
 
 
 def f38_0(m, x, d):
-    return 2*m.log(m.exp((m.mpf(1)/m.mpf(2))*x) + 1)
+    return m.log(m.exp(x) + 1)
 
 
 def f38_1(m, x, d):
-    return m.exp((m.mpf(1)/m.mpf(2))*x)/(m.exp((m.mpf(1)/m.mpf(2))*x) + 1)
+    return m.exp(x)/(m.exp(x) + 1)
 
 
-def f39_0(m, x, y, d):
-    return m.log(m.exp(x) + m.exp(y))
+def f39_0(m, x, d):
+    return x
 
 
-def f39_1(m, x, y, d):
-    return m.exp(x)/(m.exp(x) + m.exp(y))
+def f39_1(m, x, d):
+    return 1
 
 
-def f39_2(m, x, y, d):
-    return m.exp(y)/(m.exp(x) + m.exp(y))
+def f40_0(m, x, d):
+    return x
 
 
-def f40_0(m, x, y, d):
-    return m.log(2**x + 2**y)/m.log(2)
-
-
-def f40_1(m, x, y, d):
-    return 2**x/(2**x + 2**y)
-
-
-def f40_2(m, x, y, d):
-    return 2**y/(2**x + 2**y)
+def f40_1(m, x, d):
+    return 1
 
 
 def f41_0(m, x, d):
-    return m.log(x/(1 - x))
+    return (m.mpf(2)/m.mpf(5))*m.log(m.exp((m.mpf(5)/m.mpf(2))*x) + 1)
 
 
 def f41_1(m, x, d):
-    return (1 - x)*(x/(1 - x)**2 + 1/(1 - x))/x
+    return m.exp((m.mpf(5)/m.mpf(2))*x)/(m.exp((m.mpf(5)/m.mpf(2))*x) + 1)
 
 
 def f42_0(m, x, d):
-    return m.log(m.mpf(5404319552844595)/m.mpf(12610078956637389))
+    return 2*m.log(m.exp((m.mpf(1)/m.mpf(2))*x) + 1)
 
 
 def f42_1(m, x, d):
-    return 0
+    return m.exp((m.mpf(1)/m.mpf(2))*x)/(m.exp((m.mpf(1)/m.mpf(2))*x) + 1)
 
 
-def f43_0(m, x, d):
-    return m.log(x/(1 - x))
+def f43_0(m, x, y, d):
+    return m.log(m.exp(x) + m.exp(y))
 
 
-def f43_1(m, x, d):
-    return (1 - x)*(x/(1 - x)**2 + 1/(1 - x))/x
+def f43_1(m, x, y, d):
+    return m.exp(x)/(m.exp(x) + m.exp(y))
 
 
-def f44_0(m, x, d):
-    return m.log(m.mpf(3152519739159347)/m.mpf(1351079888211149))
+def f43_2(m, x, y, d):
+    return m.exp(y)/(m.exp(x) + m.exp(y))
 
 
-def f44_1(m, x, d):
-    return 0
+def f44_0(m, x, y, d):
+    return m.log(2**x + 2**y)/m.log(2)
+
+
+def f44_1(m, x, y, d):
+    return 2**x/(2**x + 2**y)
+
+
+def f44_2(m, x, y, d):
+    return 2**y/(2**x + 2**y)
 
 
 def f45_0(m, x, d):
-    return m.sin(x)
+    return m.log(x/(1 - x))
 
 
 def f45_1(m, x, d):
-    return m.cos(x)
+    return (1 - x)*(x/(1 - x)**2 + 1/(1 - x))/x
 
 
 def f46_0(m, x, d):
-    return m.cos(x)
+    return m.log(m.mpf(5404319552844595)/m.mpf(12610078956637389))
 
 
 def f46_1(m, x, d):
-    return -m.sin(x)
+    return 0
 
 
 def f47_0(m, x, d):
-    return m.tan(x)
+    return m.log(x/(1 - x))
 
 
 def f47_1(m, x, d):
-    return m.tan(x)**2 + 1
+    return (1 - x)*(x/(1 - x)**2 + 1/(1 - x))/x
 
 
 def f48_0(m, x, d):
-    return m.asin(x)
+    return m.log(m.mpf(3152519739159347)/m.mpf(1351079888211149))
 
 
 def f48_1(m, x, d):
-    return 1/m.sqrt(1 - x**2)
+    return 0
 
 
 def f49_0(m, x, d):
-    return m.acos(x)
+    return m.sin(x)
 
 
 def f49_1(m, x, d):
-    return -1/m.sqrt(1 - x**2)
+    return m.cos(x)
 
 
 def f50_0(m, x, d):
-    return m.atan(x)
+    return m.cos(x)
 
 
 def f50_1(m, x, d):
-    return 1/(x**2 + 1)
+    return -m.sin(x)
 
 
-def f51_0(m, x, y, d):
-    return m.atan2(x, y)
+def f51_0(m, x, d):
+    return m.tan(x)
 
 
-def f51_1(m, x, y, d):
-    return y/(x**2 + y**2)
+def f51_1(m, x, d):
+    return m.tan(x)**2 + 1
 
 
-def f51_2(m, x, y, d):
-    return -x/(x**2 + y**2)
+def f52_0(m, x, d):
+    return m.asin(x)
 
 
-def f52_0(m, x, y, d):
-    return 0
+def f52_1(m, x, d):
+    return 1/m.sqrt(1 - x**2)
 
 
-def f52_1(m, x, y, d):
-    return 0
+def f53_0(m, x, d):
+    return m.acos(x)
 
 
-def f52_2(m, x, y, d):
-    return 0
-
-
-def f53_0(m, x, y, d):
-    return m.sqrt(x**2 + y**2)
-
-
-def f53_1(m, x, y, d):
-    return x/m.sqrt(x**2 + y**2)
-
-
-def f53_2(m, x, y, d):
-    return y/m.sqrt(x**2 + y**2)
+def f53_1(m, x, d):
+    return -1/m.sqrt(1 - x**2)
 
 
 def f54_0(m, x, d):
-    return (m.mpf(5030569068109113)/m.mpf(288230376151711744))*x
+    return m.atan(x)
 
 
 def f54_1(m, x, d):
-    return m.mpf(5030569068109113)/m.mpf(288230376151711744)
+    return 1/(x**2 + 1)
 
 
-def f55_0(m, x, d):
-    return (m.mpf(1007958012753983)/m.mpf(17592186044416))*x
+def f55_0(m, x, y, d):
+    return m.atan2(x, y)
 
 
-def f55_1(m, x, d):
-    return m.mpf(1007958012753983)/m.mpf(17592186044416)
+def f55_1(m, x, y, d):
+    return y/(x**2 + y**2)
 
 
-def f56_0(m, x, d):
-    return m.sinh(x)
+def f55_2(m, x, y, d):
+    return -x/(x**2 + y**2)
 
 
-def f56_1(m, x, d):
-    return m.cosh(x)
+def f56_0(m, x, y, d):
+    return 0
 
 
-def f57_0(m, x, d):
-    return m.cosh(x)
+def f56_1(m, x, y, d):
+    return 0
 
 
-def f57_1(m, x, d):
-    return m.sinh(x)
+def f56_2(m, x, y, d):
+    return 0
+
+
+def f57_0(m, x, y, d):
+    return m.sqrt(x**2 + y**2)
+
+
+def f57_1(m, x, y, d):
+    return x/m.sqrt(x**2 + y**2)
+
+
+def f57_2(m, x, y, d):
+    return y/m.sqrt(x**2 + y**2)
 
 
 def f58_0(m, x, d):
-    return m.tanh(x)
+    return (m.mpf(5030569068109113)/m.mpf(288230376151711744))*x
 
 
 def f58_1(m, x, d):
-    return 1 - m.tanh(x)**2
+    return m.mpf(5030569068109113)/m.mpf(288230376151711744)
 
 
 def f59_0(m, x, d):
-    return m.asinh(x)
+    return (m.mpf(1007958012753983)/m.mpf(17592186044416))*x
 
 
 def f59_1(m, x, d):
-    return 1/m.sqrt(x**2 + 1)
+    return m.mpf(1007958012753983)/m.mpf(17592186044416)
 
 
 def f60_0(m, x, d):
-    return m.acosh(x)
+    return m.sinh(x)
 
 
 def f60_1(m, x, d):
-    return 1/(m.sqrt(x - 1)*m.sqrt(x + 1))
+    return m.cosh(x)
 
 
 def f61_0(m, x, d):
-    return m.atanh(x)
+    return m.cosh(x)
 
 
 def f61_1(m, x, d):
-    return 1/(1 - x**2)
+    return m.sinh(x)
 
 
 def f62_0(m, x, d):
-    return d
+    return m.tanh(x)
 
 
 def f62_1(m, x, d):
-    return 0
+    return 1 - m.tanh(x)**2
 
 
 def f63_0(m, x, d):
-    return d
+    return m.asinh(x)
 
 
 def f63_1(m, x, d):
-    return 0
+    return 1/m.sqrt(x**2 + 1)
 
 
 def f64_0(m, x, d):
-    return d
+    return m.acosh(x)
 
 
 def f64_1(m, x, d):
-    return 0
+    return 1/(m.sqrt(x - 1)*m.sqrt(x + 1))
 
 
 def f65_0(m, x, d):
-    return d
+    return m.atanh(x)
 
 
 def f65_1(m, x, d):
-    return 0
+    return 1/(1 - x**2)
 
 
 def f66_0(m, x, d):
@@ -617,31 +633,31 @@ def f67_1(m, x, d):
 
 
 def f68_0(m, x, d):
-    return -d + x
+    return d
 
 
 def f68_1(m, x, d):
-    return 1
+    return 0
 
 
 def f69_0(m, x, d):
-    return x
+    return d
 
 
 def f69_1(m, x, d):
-    return 1
+    return 0
 
 
 def f70_0(m, x, d):
-    return -x
+    return d
 
 
 def f70_1(m, x, d):
-    return -1
+    return 0
 
 
 def f71_0(m, x, d):
-    return 0
+    return d
 
 
 def f71_1(m, x, d):
@@ -649,71 +665,63 @@ def f71_1(m, x, d):
 
 
 def f72_0(m, x, d):
-    return d
+    return -d + x
 
 
 def f72_1(m, x, d):
-    return 0
-
-
-def f73_0(m, x, values, d):
-    return d
-
-
-def f73_1(m, x, values, d):
-    return 0
-
-
-def f73_2(m, x, values, d):
-    return 0
-
-
-def f74_0(m, x, y, d):
-    return x
-
-
-def f74_1(m, x, y, d):
     return 1
 
 
-def f74_2(m, x, y, d):
-    return 0
-
-
-def f75_0(m, x, y, d):
+def f73_0(m, x, d):
     return -x
 
 
-def f75_1(m, x, y, d):
+def f73_1(m, x, d):
     return -1
 
 
-def f75_2(m, x, y, d):
+def f74_0(m, x, d):
     return 0
+
+
+def f74_1(m, x, d):
+    return 0
+
+
+def f75_0(m, x, d):
+    return x
+
+
+def f75_1(m, x, d):
+    return 1
 
 
 def f76_0(m, x, d):
-    return x
-
-
-def f76_1(m, x, d):
-    return 1
-
-
-def f77_0(m, x, d):
-    return x
-
-
-def f77_1(m, x, d):
-    return 1
-
-
-def f78_0(m, x, y, d):
     return d
 
 
-def f78_1(m, x, y, d):
+def f76_1(m, x, d):
     return 0
+
+
+def f77_0(m, x, values, d):
+    return d
+
+
+def f77_1(m, x, values, d):
+    return 0
+
+
+def f77_2(m, x, values, d):
+    return 0
+
+
+def f78_0(m, x, y, d):
+    return x
+
+
+def f78_1(m, x, y, d):
+    return 1
 
 
 def f78_2(m, x, y, d):
@@ -721,87 +729,95 @@ def f78_2(m, x, y, d):
 
 
 def f79_0(m, x, y, d):
-    return d
+    return -x
 
 
 def f79_1(m, x, y, d):
-    return 0
+    return -1
 
 
 def f79_2(m, x, y, d):
     return 0
 
 
-def f80_0(m, x, y, d):
-    return d
+def f80_0(m, x, d):
+    return x
 
 
-def f80_1(m, x, y, d):
-    return 0
-
-
-def f80_2(m, x, y, d):
-    return 0
-
-
-def f81_0(m, x, y, d):
-    return -d*y + x
-
-
-def f81_1(m, x, y, d):
+def f80_1(m, x, d):
     return 1
 
 
-def f81_2(m, x, y, d):
-    return -d
+def f81_0(m, x, d):
+    return x
+
+
+def f81_1(m, x, d):
+    return 1
 
 
 def f82_0(m, x, y, d):
-    return -d*y + x
+    return d
 
 
 def f82_1(m, x, y, d):
-    return 1
+    return 0
 
 
 def f82_2(m, x, y, d):
+    return 0
+
+
+def f83_0(m, x, y, d):
+    return d
+
+
+def f83_1(m, x, y, d):
+    return 0
+
+
+def f83_2(m, x, y, d):
+    return 0
+
+
+def f84_0(m, x, y, d):
+    return d
+
+
+def f84_1(m, x, y, d):
+    return 0
+
+
+def f84_2(m, x, y, d):
+    return 0
+
+
+def f85_0(m, x, y, d):
+    return -d*y + x
+
+
+def f85_1(m, x, y, d):
+    return 1
+
+
+def f85_2(m, x, y, d):
     return -d
 
 
-def f83_0(m, x, d):
-    return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*d + x
+def f86_0(m, x, y, d):
+    return -d*y + x
 
 
-def f83_1(m, x, d):
+def f86_1(m, x, y, d):
     return 1
 
 
-def f84_0(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*d + x
-
-
-def f84_1(m, x, d):
-    return 1
-
-
-def f85_0(m, x, d):
-    return -d + x
-
-
-def f85_1(m, x, d):
-    return 1
-
-
-def f86_0(m, x, d):
-    return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*d + x
-
-
-def f86_1(m, x, d):
-    return 1
+def f86_2(m, x, y, d):
+    return -d
 
 
 def f87_0(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*d + x
+    return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*d + x
 
 
 def f87_1(m, x, d):
@@ -809,7 +825,7 @@ def f87_1(m, x, d):
 
 
 def f88_0(m, x, d):
-    return -d + x
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*d + x
 
 
 def f88_1(m, x, d):
@@ -817,127 +833,111 @@ def f88_1(m, x, d):
 
 
 def f89_0(m, x, d):
-    return -d*x + 5
+    return -d + x
 
 
 def f89_1(m, x, d):
-    return -d
+    return 1
 
 
 def f90_0(m, x, d):
-    return -d*x + 1
+    return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*d + x
 
 
 def f90_1(m, x, d):
+    return 1
+
+
+def f91_0(m, x, d):
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*d + x
+
+
+def f91_1(m, x, d):
+    return 1
+
+
+def f92_0(m, x, d):
+    return -d + x
+
+
+def f92_1(m, x, d):
+    return 1
+
+
+def f93_0(m, x, d):
+    return -d*x + 5
+
+
+def f93_1(m, x, d):
     return -d
 
 
-def f91_0(m, x, y, d):
-    return x
+def f94_0(m, x, d):
+    return -d*x + 1
 
 
-def f91_1(m, x, y, d):
-    return 1
-
-
-def f91_2(m, x, y, d):
-    return 0
-
-
-def f92_0(m, x, y, d):
-    return (m.mpf(1)/m.mpf(2))*x + (m.mpf(1)/m.mpf(2))*y
-
-
-def f92_1(m, x, y, d):
-    return m.mpf(1)/m.mpf(2)
-
-
-def f92_2(m, x, y, d):
-    return m.mpf(1)/m.mpf(2)
-
-
-def f93_0(m, x, y, d):
-    return y
-
-
-def f93_1(m, x, y, d):
-    return 0
-
-
-def f93_2(m, x, y, d):
-    return 1
-
-
-def f94_0(m, x, y, d):
-    return x
-
-
-def f94_1(m, x, y, d):
-    return 1
-
-
-def f94_2(m, x, y, d):
-    return 0
+def f94_1(m, x, d):
+    return -d
 
 
 def f95_0(m, x, y, d):
-    return (m.mpf(1)/m.mpf(2))*x + (m.mpf(1)/m.mpf(2))*y
+    return y
 
 
 def f95_1(m, x, y, d):
-    return m.mpf(1)/m.mpf(2)
+    return 0
 
 
 def f95_2(m, x, y, d):
-    return m.mpf(1)/m.mpf(2)
+    return 1
 
 
 def f96_0(m, x, y, d):
-    return y
+    return (m.mpf(1)/m.mpf(2))*x + (m.mpf(1)/m.mpf(2))*y
 
 
 def f96_1(m, x, y, d):
-    return 0
+    return m.mpf(1)/m.mpf(2)
 
 
 def f96_2(m, x, y, d):
-    return 1
+    return m.mpf(1)/m.mpf(2)
 
 
 def f97_0(m, x, y, d):
-    return y
-
-
-def f97_1(m, x, y, d):
-    return 0
-
-
-def f97_2(m, x, y, d):
-    return 1
-
-
-def f98_0(m, x, y, d):
     return x
 
 
-def f98_1(m, x, y, d):
+def f97_1(m, x, y, d):
     return 1
 
 
-def f98_2(m, x, y, d):
+def f97_2(m, x, y, d):
     return 0
 
 
-def f99_0(m, x, y, d):
+def f98_0(m, x, y, d):
     return y
 
 
-def f99_1(m, x, y, d):
+def f98_1(m, x, y, d):
     return 0
 
 
-def f99_2(m, x, y, d):
+def f98_2(m, x, y, d):
     return 1
+
+
+def f99_0(m, x, y, d):
+    return (m.mpf(1)/m.mpf(2))*x + (m.mpf(1)/m.mpf(2))*y
+
+
+def f99_1(m, x, y, d):
+    return m.mpf(1)/m.mpf(2)
+
+
+def f99_2(m, x, y, d):
+    return m.mpf(1)/m.mpf(2)
 
 
 def f100_0(m, x, y, d):
@@ -952,64 +952,80 @@ def f100_2(m, x, y, d):
     return 0
 
 
-def f101_0(m, x, d):
-    return m.mpf(-1)/m.mpf(2)
-
-
-def f101_1(m, x, d):
-    return 0
-
-
-def f102_0(m, x, d):
+def f101_0(m, x, y, d):
     return x
 
 
-def f102_1(m, x, d):
+def f101_1(m, x, y, d):
     return 1
 
 
-def f103_0(m, x, d):
-    return m.mpf(3602879701896397)/m.mpf(4503599627370496)
-
-
-def f103_1(m, x, d):
+def f101_2(m, x, y, d):
     return 0
 
 
-def f104_0(m, x, d):
-    return m.mpf(3602879701896397)/m.mpf(36028797018963968)
+def f102_0(m, x, y, d):
+    return y
 
 
-def f104_1(m, x, d):
+def f102_1(m, x, y, d):
+    return 0
+
+
+def f102_2(m, x, y, d):
+    return 1
+
+
+def f103_0(m, x, y, d):
+    return y
+
+
+def f103_1(m, x, y, d):
+    return 0
+
+
+def f103_2(m, x, y, d):
+    return 1
+
+
+def f104_0(m, x, y, d):
+    return x
+
+
+def f104_1(m, x, y, d):
+    return 1
+
+
+def f104_2(m, x, y, d):
     return 0
 
 
 def f105_0(m, x, d):
-    return x
+    return m.mpf(-1)/m.mpf(2)
 
 
 def f105_1(m, x, d):
-    return 1
-
-
-def f106_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
-
-
-def f106_1(m, x, d):
     return 0
 
 
-def f107_0(m, x, d):
+def f106_0(m, x, d):
     return x
 
 
-def f107_1(m, x, d):
+def f106_1(m, x, d):
     return 1
 
 
+def f107_0(m, x, d):
+    return m.mpf(3602879701896397)/m.mpf(4503599627370496)
+
+
+def f107_1(m, x, d):
+    return 0
+
+
 def f108_0(m, x, d):
-    return -1
+    return m.mpf(3602879701896397)/m.mpf(36028797018963968)
 
 
 def f108_1(m, x, d):
@@ -1025,27 +1041,27 @@ def f109_1(m, x, d):
 
 
 def f110_0(m, x, d):
-    return x
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
 def f110_1(m, x, d):
-    return 1
-
-
-def f111_0(m, x, d):
-    return m.mpf(3602879701896397)/m.mpf(36028797018963968)
-
-
-def f111_1(m, x, d):
     return 0
 
 
-def f112_0(m, x, d):
+def f111_0(m, x, d):
     return x
 
 
-def f112_1(m, x, d):
+def f111_1(m, x, d):
     return 1
+
+
+def f112_0(m, x, d):
+    return -1
+
+
+def f112_1(m, x, d):
+    return 0
 
 
 def f113_0(m, x, d):
@@ -1057,7 +1073,7 @@ def f113_1(m, x, d):
 
 
 def f114_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
+    return m.mpf(3602879701896397)/m.mpf(36028797018963968)
 
 
 def f114_1(m, x, d):
@@ -1072,236 +1088,236 @@ def f115_1(m, x, d):
     return 1
 
 
-def f116_0(m, x, min, max, d):
+def f116_0(m, x, d):
     return x
 
 
-def f116_1(m, x, min, max, d):
+def f116_1(m, x, d):
     return 1
 
 
-def f116_2(m, x, min, max, d):
-    return 0
+def f117_0(m, x, d):
+    return x
 
 
-def f116_3(m, x, min, max, d):
-    return 0
-
-
-def f117_0(m, x, min, max, d):
-    return min
-
-
-def f117_1(m, x, min, max, d):
-    return 0
-
-
-def f117_2(m, x, min, max, d):
+def f117_1(m, x, d):
     return 1
 
 
-def f117_3(m, x, min, max, d):
-    return 0
-
-
-def f118_0(m, x, min, max, d):
-    return max
-
-
-def f118_1(m, x, min, max, d):
-    return 0
-
-
-def f118_2(m, x, min, max, d):
-    return 0
-
-
-def f118_3(m, x, min, max, d):
-    return 1
-
-
-def f119_0(m, x, end, d):
-    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*end + (m.mpf(12610078956637389)/m.mpf(18014398509481984))*x
-
-
-def f119_1(m, x, end, d):
-    return m.mpf(12610078956637389)/m.mpf(18014398509481984)
-
-
-def f119_2(m, x, end, d):
+def f118_0(m, x, d):
     return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
-def f120_0(m, x, end, d):
+def f118_1(m, x, d):
+    return 0
+
+
+def f119_0(m, x, d):
+    return x
+
+
+def f119_1(m, x, d):
+    return 1
+
+
+def f120_0(m, x, min, max, d):
+    return min
+
+
+def f120_1(m, x, min, max, d):
+    return 0
+
+
+def f120_2(m, x, min, max, d):
+    return 1
+
+
+def f120_3(m, x, min, max, d):
+    return 0
+
+
+def f121_0(m, x, min, max, d):
+    return x
+
+
+def f121_1(m, x, min, max, d):
+    return 1
+
+
+def f121_2(m, x, min, max, d):
+    return 0
+
+
+def f121_3(m, x, min, max, d):
+    return 0
+
+
+def f122_0(m, x, min, max, d):
+    return max
+
+
+def f122_1(m, x, min, max, d):
+    return 0
+
+
+def f122_2(m, x, min, max, d):
+    return 0
+
+
+def f122_3(m, x, min, max, d):
+    return 1
+
+
+def f123_0(m, x, end, d):
+    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*end + (m.mpf(12610078956637389)/m.mpf(18014398509481984))*x
+
+
+def f123_1(m, x, end, d):
+    return m.mpf(12610078956637389)/m.mpf(18014398509481984)
+
+
+def f123_2(m, x, end, d):
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
+
+
+def f124_0(m, x, end, d):
     return (m.mpf(3602879701896397)/m.mpf(4503599627370496))*end + (m.mpf(900719925474099)/m.mpf(4503599627370496))*x
 
 
-def f120_1(m, x, end, d):
+def f124_1(m, x, end, d):
     return m.mpf(900719925474099)/m.mpf(4503599627370496)
 
 
-def f120_2(m, x, end, d):
+def f124_2(m, x, end, d):
     return m.mpf(3602879701896397)/m.mpf(4503599627370496)
 
 
-def f121_0(m, x, end, weight, d):
+def f125_0(m, x, end, weight, d):
     return weight*(end - x) + x
 
 
-def f121_1(m, x, end, weight, d):
+def f125_1(m, x, end, weight, d):
     return 1 - weight
 
 
-def f121_2(m, x, end, weight, d):
+def f125_2(m, x, end, weight, d):
     return weight
 
 
-def f121_3(m, x, end, weight, d):
+def f125_3(m, x, end, weight, d):
     return end - x
 
 
-def f122_0(m, x, tensor1, tensor2, d):
+def f126_0(m, x, tensor1, tensor2, d):
     return tensor1*tensor2 + x
 
 
-def f122_1(m, x, tensor1, tensor2, d):
+def f126_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f122_2(m, x, tensor1, tensor2, d):
+def f126_2(m, x, tensor1, tensor2, d):
     return tensor2
 
 
-def f122_3(m, x, tensor1, tensor2, d):
+def f126_3(m, x, tensor1, tensor2, d):
     return tensor1
 
 
-def f123_0(m, x, tensor1, tensor2, d):
+def f127_0(m, x, tensor1, tensor2, d):
     return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*tensor1*tensor2 + x
 
 
-def f123_1(m, x, tensor1, tensor2, d):
+def f127_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f123_2(m, x, tensor1, tensor2, d):
+def f127_2(m, x, tensor1, tensor2, d):
     return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*tensor2
 
 
-def f123_3(m, x, tensor1, tensor2, d):
+def f127_3(m, x, tensor1, tensor2, d):
     return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*tensor1
 
 
-def f124_0(m, x, tensor1, tensor2, d):
+def f128_0(m, x, tensor1, tensor2, d):
     return tensor1/tensor2 + x
 
 
-def f124_1(m, x, tensor1, tensor2, d):
+def f128_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f124_2(m, x, tensor1, tensor2, d):
+def f128_2(m, x, tensor1, tensor2, d):
     return 1/tensor2
 
 
-def f124_3(m, x, tensor1, tensor2, d):
+def f128_3(m, x, tensor1, tensor2, d):
     return -tensor1/tensor2**2
 
 
-def f125_0(m, x, tensor1, tensor2, d):
+def f129_0(m, x, tensor1, tensor2, d):
     return -2*tensor1/tensor2 + x
 
 
-def f125_1(m, x, tensor1, tensor2, d):
+def f129_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f125_2(m, x, tensor1, tensor2, d):
+def f129_2(m, x, tensor1, tensor2, d):
     return -2/tensor2
 
 
-def f125_3(m, x, tensor1, tensor2, d):
+def f129_3(m, x, tensor1, tensor2, d):
     return 2*tensor1/tensor2**2
 
 
-def f126_0(m, x, d):
+def f130_0(m, x, d):
     return m.erf(x)
 
 
-def f126_1(m, x, d):
+def f130_1(m, x, d):
     return 2*m.exp(-x**2)/m.sqrt(m.pi)
 
 
-def f127_0(m, x, d):
+def f131_0(m, x, d):
     return m.erfc(x)
 
 
-def f127_1(m, x, d):
+def f131_1(m, x, d):
     return -2*m.exp(-x**2)/m.sqrt(m.pi)
 
 
-def f128_0(m, x, d):
+def f132_0(m, x, d):
     return m.exp(x**2)*m.erfc(x)
 
 
-def f128_1(m, x, d):
+def f132_1(m, x, d):
     return 2*x*m.exp(x**2)*m.erfc(x) - 2/m.sqrt(m.pi)
 
 
-def f130_0(m, x, d):
+def f134_0(m, x, d):
     return 1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x)
 
 
-def f130_1(m, x, d):
+def f134_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi)
 
 
-def f131_0(m, x, d):
+def f135_0(m, x, d):
     return m.log(1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
 
 
-def f131_1(m, x, d):
+def f135_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/(m.sqrt(m.pi)*(1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x)))
 
 
-def f132_0(m, x, d):
+def f136_0(m, x, d):
     return m.log((m.mpf(1)/m.mpf(2))*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*abs(x)))
 
 
-def f132_1(m, x, d):
+def f136_1(m, x, d):
     return -m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)*m.sign(x)/(m.sqrt(m.pi)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*abs(x)))
-
-
-def f146_0(m, x, d):
-    return m.besseli(0, x)
-
-
-def f146_1(m, x, d):
-    return m.besseli(1, x)
-
-
-def f147_0(m, x, d):
-    return m.besseli(1, x)
-
-
-def f147_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
-
-
-def f148_0(m, x, d):
-    return m.exp(-x)*m.besseli(0, x)
-
-
-def f148_1(m, x, d):
-    return -m.exp(-x)*m.besseli(0, x) + m.exp(-x)*m.besseli(1, x)
-
-
-def f149_0(m, x, d):
-    return m.exp(x)*m.besseli(0, x)
-
-
-def f149_1(m, x, d):
-    return m.exp(x)*m.besseli(0, x) + m.exp(x)*m.besseli(1, x)
 
 
 def f150_0(m, x, d):
@@ -1313,115 +1329,115 @@ def f150_1(m, x, d):
 
 
 def f151_0(m, x, d):
-    return m.exp(x)*m.besseli(1, x)
-
-
-def f151_1(m, x, d):
-    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(x) + m.exp(x)*m.besseli(1, x)
-
-
-def f152_0(m, x, d):
     return m.besseli(1, x)
 
 
-def f152_1(m, x, d):
+def f151_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
 
 
+def f152_0(m, x, d):
+    return m.exp(x)*m.besseli(0, x)
+
+
+def f152_1(m, x, d):
+    return m.exp(x)*m.besseli(0, x) + m.exp(x)*m.besseli(1, x)
+
+
 def f153_0(m, x, d):
-    return m.exp(-x)*m.besseli(1, x)
+    return m.besseli(0, x)
 
 
 def f153_1(m, x, d):
-    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(-x) - m.exp(-x)*m.besseli(1, x)
+    return m.besseli(1, x)
 
 
 def f154_0(m, x, d):
-    return m.sin(m.pi*x)/(m.pi*x)
+    return m.exp(-x)*m.besseli(0, x)
 
 
 def f154_1(m, x, d):
-    return m.cos(m.pi*x)/x - m.sin(m.pi*x)/(m.pi*x**2)
+    return -m.exp(-x)*m.besseli(0, x) + m.exp(-x)*m.besseli(1, x)
 
 
 def f155_0(m, x, d):
-    return (m.mpf(1)/m.mpf(120))*m.pi**4*x**4 - m.mpf(1)/m.mpf(6)*m.pi**2*x**2 + 1
+    return m.exp(-x)*m.besseli(1, x)
 
 
 def f155_1(m, x, d):
-    return (m.mpf(1)/m.mpf(30))*m.pi**4*x**3 - m.mpf(1)/m.mpf(3)*m.pi**2*x
+    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(-x) - m.exp(-x)*m.besseli(1, x)
 
 
 def f156_0(m, x, d):
-    return x
+    return m.exp(x)*m.besseli(1, x)
 
 
 def f156_1(m, x, d):
-    return 1
+    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(x) + m.exp(x)*m.besseli(1, x)
 
 
 def f157_0(m, x, d):
-    return 0
+    return m.besseli(1, x)
 
 
 def f157_1(m, x, d):
-    return 0
+    return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
 
 
 def f158_0(m, x, d):
-    return x
+    return m.sin(m.pi*x)/(m.pi*x)
 
 
 def f158_1(m, x, d):
-    return 1
+    return m.cos(m.pi*x)/x - m.sin(m.pi*x)/(m.pi*x**2)
 
 
 def f159_0(m, x, d):
-    return (m.mpf(5764607523034235)/m.mpf(576460752303423488))*x
+    return (m.mpf(1)/m.mpf(120))*m.pi**4*x**4 - m.mpf(1)/m.mpf(6)*m.pi**2*x**2 + 1
 
 
 def f159_1(m, x, d):
-    return m.mpf(5764607523034235)/m.mpf(576460752303423488)
+    return (m.mpf(1)/m.mpf(30))*m.pi**4*x**3 - m.mpf(1)/m.mpf(3)*m.pi**2*x
 
 
 def f160_0(m, x, d):
-    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*x
+    return x
 
 
 def f160_1(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
+    return 1
 
 
 def f161_0(m, x, d):
-    return x
+    return 0
 
 
 def f161_1(m, x, d):
-    return 1
+    return 0
 
 
 def f162_0(m, x, d):
-    return x
+    return (m.mpf(5764607523034235)/m.mpf(576460752303423488))*x
 
 
 def f162_1(m, x, d):
-    return 1
+    return m.mpf(5764607523034235)/m.mpf(576460752303423488)
 
 
 def f163_0(m, x, d):
-    return m.exp(x) - 1
+    return x
 
 
 def f163_1(m, x, d):
-    return m.exp(x)
+    return 1
 
 
 def f164_0(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x) + m.mpf(-3152519739159347)/m.mpf(4503599627370496)
+    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*x
 
 
 def f164_1(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x)
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
 def f165_0(m, x, d):
@@ -1433,119 +1449,119 @@ def f165_1(m, x, d):
 
 
 def f166_0(m, x, d):
-    return (m.mpf(2365968287565977)/m.mpf(2251799813685248))*x
+    return x
 
 
 def f166_1(m, x, d):
-    return m.mpf(2365968287565977)/m.mpf(2251799813685248)
+    return 1
 
 
 def f167_0(m, x, d):
-    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x) + m.mpf(-17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008)
-
-
-def f167_1(m, x, d):
-    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x)
-
-
-def f168_0(m, x, d):
     return m.exp(x) - 1
 
 
-def f168_1(m, x, d):
+def f167_1(m, x, d):
     return m.exp(x)
 
 
-def f169_0(m, x, d):
+def f168_0(m, x, d):
     return x
+
+
+def f168_1(m, x, d):
+    return 1
+
+
+def f169_0(m, x, d):
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x) + m.mpf(-3152519739159347)/m.mpf(4503599627370496)
 
 
 def f169_1(m, x, d):
-    return 1
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x)
 
 
 def f170_0(m, x, d):
-    return x
+    return (m.mpf(2365968287565977)/m.mpf(2251799813685248))*x
 
 
 def f170_1(m, x, d):
-    return 1
+    return m.mpf(2365968287565977)/m.mpf(2251799813685248)
 
 
 def f171_0(m, x, d):
-    return (m.mpf(5404319552844595)/m.mpf(9007199254740992))*m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x) + m.mpf(-5404319552844595)/m.mpf(9007199254740992)
+    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x) + m.mpf(-17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008)
 
 
 def f171_1(m, x, d):
-    return m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x)
+    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x)
 
 
 def f172_0(m, x, d):
-    return x/(1 + m.exp(-x))
+    return m.exp(x) - 1
 
 
 def f172_1(m, x, d):
-    return x*m.exp(-x)/(1 + m.exp(-x))**2 + 1/(1 + m.exp(-x))
+    return m.exp(x)
 
 
 def f173_0(m, x, d):
-    return x*m.tanh(m.log(m.exp(x) + 1))
+    return x
 
 
 def f173_1(m, x, d):
-    return x*(1 - m.tanh(m.log(m.exp(x) + 1))**2)*m.exp(x)/(m.exp(x) + 1) + m.tanh(m.log(m.exp(x) + 1))
+    return 1
 
 
 def f174_0(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*x*(2 - m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
+    return x
 
 
 def f174_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*x*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi) - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x) + 1
+    return 1
 
 
 def f175_0(m, x, d):
-    return x/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
+    return (m.mpf(5404319552844595)/m.mpf(9007199254740992))*m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x) + m.mpf(-5404319552844595)/m.mpf(9007199254740992)
 
 
 def f175_1(m, x, d):
-    return 2*m.sqrt(2)*x*((m.mpf(19332331904435685)/m.mpf(144115188075855872))*x**2 + 1)*m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi))/(m.sqrt(m.pi)*(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))**2) + 1/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
+    return m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x)
 
 
 def f176_0(m, x, d):
-    return x
+    return x/(1 + m.exp(-x))
 
 
 def f176_1(m, x, d):
-    return 1
+    return x*m.exp(-x)/(1 + m.exp(-x))**2 + 1/(1 + m.exp(-x))
 
 
 def f177_0(m, x, d):
-    return -1
+    return x*m.tanh(m.log(m.exp(x) + 1))
 
 
 def f177_1(m, x, d):
-    return 0
+    return x*(1 - m.tanh(m.log(m.exp(x) + 1))**2)*m.exp(x)/(m.exp(x) + 1) + m.tanh(m.log(m.exp(x) + 1))
 
 
 def f178_0(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(2))*x*(2 - m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
 
 
 def f178_1(m, x, d):
-    return 0
+    return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*x*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi) - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x) + 1
 
 
 def f179_0(m, x, d):
-    return x
+    return x/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
 
 
 def f179_1(m, x, d):
-    return 1
+    return 2*m.sqrt(2)*x*((m.mpf(19332331904435685)/m.mpf(144115188075855872))*x**2 + 1)*m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi))/(m.sqrt(m.pi)*(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))**2) + 1/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
 
 
 def f180_0(m, x, d):
-    return m.mpf(-5404319552844595)/m.mpf(18014398509481984)
+    return -1
 
 
 def f180_1(m, x, d):
@@ -1553,23 +1569,23 @@ def f180_1(m, x, d):
 
 
 def f181_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(4503599627370496)
+    return x
 
 
 def f181_1(m, x, d):
-    return 0
+    return 1
 
 
 def f182_0(m, x, d):
-    return (m.mpf(1)/m.mpf(6))*x + m.mpf(1)/m.mpf(2)
+    return 1
 
 
 def f182_1(m, x, d):
-    return m.mpf(1)/m.mpf(6)
+    return 0
 
 
 def f183_0(m, x, d):
-    return 0
+    return m.mpf(-5404319552844595)/m.mpf(18014398509481984)
 
 
 def f183_1(m, x, d):
@@ -1577,23 +1593,23 @@ def f183_1(m, x, d):
 
 
 def f184_0(m, x, d):
-    return 1
+    return x
 
 
 def f184_1(m, x, d):
-    return 0
+    return 1
 
 
 def f185_0(m, x, d):
-    return (m.mpf(1)/m.mpf(6))*x*(x + 3)
+    return m.mpf(5404319552844595)/m.mpf(4503599627370496)
 
 
 def f185_1(m, x, d):
-    return (m.mpf(1)/m.mpf(3))*x + m.mpf(1)/m.mpf(2)
+    return 0
 
 
 def f186_0(m, x, d):
-    return 0
+    return 1
 
 
 def f186_1(m, x, d):
@@ -1601,27 +1617,27 @@ def f186_1(m, x, d):
 
 
 def f187_0(m, x, d):
-    return x
+    return 0
 
 
 def f187_1(m, x, d):
-    return 1
+    return 0
 
 
 def f188_0(m, x, d):
-    return x + m.mpf(-1)/m.mpf(2)
+    return (m.mpf(1)/m.mpf(6))*x + m.mpf(1)/m.mpf(2)
 
 
 def f188_1(m, x, d):
-    return 1
+    return m.mpf(1)/m.mpf(6)
 
 
 def f189_0(m, x, d):
-    return x + m.mpf(1)/m.mpf(2)
+    return (m.mpf(1)/m.mpf(6))*x*(x + 3)
 
 
 def f189_1(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(3))*x + m.mpf(1)/m.mpf(2)
 
 
 def f190_0(m, x, d):
@@ -1641,11 +1657,11 @@ def f191_1(m, x, d):
 
 
 def f192_0(m, x, d):
-    return 0
+    return x + m.mpf(1)/m.mpf(2)
 
 
 def f192_1(m, x, d):
-    return 0
+    return 1
 
 
 def f193_0(m, x, d):
@@ -1657,7 +1673,7 @@ def f193_1(m, x, d):
 
 
 def f194_0(m, x, d):
-    return x
+    return x + m.mpf(-1)/m.mpf(2)
 
 
 def f194_1(m, x, d):
@@ -1665,258 +1681,266 @@ def f194_1(m, x, d):
 
 
 def f195_0(m, x, d):
-    return x
+    return 0
 
 
 def f195_1(m, x, d):
-    return 1
+    return 0
 
 
 def f196_0(m, x, d):
-    return 3
+    return x
 
 
 def f196_1(m, x, d):
-    return 0
+    return 1
 
 
 def f197_0(m, x, d):
-    return x
+    return 0
 
 
 def f197_1(m, x, d):
-    return 1
+    return 0
 
 
-def f198_0(m, x, mask, value, d):
+def f198_0(m, x, d):
     return x
 
 
-def f198_1(m, x, mask, value, d):
+def f198_1(m, x, d):
     return 1
 
 
-def f198_2(m, x, mask, value, d):
+def f199_0(m, x, d):
+    return x
+
+
+def f199_1(m, x, d):
+    return 1
+
+
+def f200_0(m, x, d):
+    return 3
+
+
+def f200_1(m, x, d):
     return 0
 
 
-def f198_3(m, x, mask, value, d):
+def f201_0(m, x, d):
+    return x
+
+
+def f201_1(m, x, d):
+    return 1
+
+
+def f202_0(m, x, mask, value, d):
+    return x
+
+
+def f202_1(m, x, mask, value, d):
+    return 1
+
+
+def f202_2(m, x, mask, value, d):
     return 0
 
 
-def f199_0(m, x, mask, value, d):
+def f202_3(m, x, mask, value, d):
+    return 0
+
+
+def f203_0(m, x, mask, value, d):
     return value
 
 
-def f199_1(m, x, mask, value, d):
+def f203_1(m, x, mask, value, d):
     return 0
 
 
-def f199_2(m, x, mask, value, d):
+def f203_2(m, x, mask, value, d):
     return 0
 
 
-def f199_3(m, x, mask, value, d):
+def f203_3(m, x, mask, value, d):
     return 1
 
 
-def f200_0(m, x, y, d):
-    return x*y
-
-
-def f200_1(m, x, y, d):
-    return y
-
-
-def f200_2(m, x, y, d):
-    return x
-
-
-def f201_0(m, x, y, d):
-    return x/y
-
-
-def f201_1(m, x, y, d):
-    return 1/y
-
-
-def f201_2(m, x, y, d):
-    return -x/y**2
-
-
-def f202_0(m, real, imag, d):
+def f204_0(m, real, imag, d):
     return 1j*imag + real
 
 
-def f202_1(m, real, imag, d):
+def f204_1(m, real, imag, d):
     return 1
 
 
-def f202_2(m, real, imag, d):
+def f204_2(m, real, imag, d):
     return 1j
 
 
-def f203_0(m, abs, angle, d):
+def f205_0(m, abs, angle, d):
     return abs*m.exp(1j*angle)
 
 
-def f203_1(m, abs, angle, d):
+def f205_1(m, abs, angle, d):
     return m.exp(1j*angle)
 
 
-def f203_2(m, abs, angle, d):
+def f205_2(m, abs, angle, d):
     return 1j*abs*m.exp(1j*angle)
 
 
-def f204_0(m, x, d):
+def f206_0(m, x, d):
     return x**(-3)
 
 
-def f204_1(m, x, d):
+def f206_1(m, x, d):
     return -3/x**4
 
 
-def f205_0(m, x, d):
+def f207_0(m, x, d):
     return x**(-2)
 
 
-def f205_1(m, x, d):
+def f207_1(m, x, d):
     return -2/x**3
 
 
-def f206_0(m, x, d):
-    return 1/x
-
-
-def f206_1(m, x, d):
-    return -1/x**2
-
-
-def f207_0(m, x, d):
-    return x**4
-
-
-def f207_1(m, x, d):
-    return 4*x**3
-
-
 def f208_0(m, x, d):
-    return x**5
+    return 1/x
 
 
 def f208_1(m, x, d):
-    return 5*x**4
-
-
-def f209_0(m, x, d):
-    return x**6
-
-
-def f209_1(m, x, d):
-    return 6*x**5
-
-
-def f210_0(m, x, d):
-    return x**8
-
-
-def f210_1(m, x, d):
-    return 8*x**7
-
-
-def f211_0(m, x, d):
-    return x**10
-
-
-def f211_1(m, x, d):
-    return 10*x**9
-
-
-def f212_0(m, x, d):
-    return x**(m.mpf(3)/m.mpf(2))
-
-
-def f212_1(m, x, d):
-    return (m.mpf(3)/m.mpf(2))*m.sqrt(x)
-
-
-def f213_0(m, x, d):
-    return x**3
-
-
-def f213_1(m, x, d):
-    return 3*x**2
-
-
-def f214_0(m, x, d):
-    return 1/m.sqrt(x)
-
-
-def f214_1(m, x, d):
-    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
-
-
-def f215_0(m, x, d):
-    return 1/x
-
-
-def f215_1(m, x, d):
     return -1/x**2
 
 
+def f209_0(m, x, d):
+    return x**4
+
+
+def f209_1(m, x, d):
+    return 4*x**3
+
+
+def f210_0(m, x, d):
+    return x**5
+
+
+def f210_1(m, x, d):
+    return 5*x**4
+
+
+def f211_0(m, x, d):
+    return x**6
+
+
+def f211_1(m, x, d):
+    return 6*x**5
+
+
+def f212_0(m, x, d):
+    return x**8
+
+
+def f212_1(m, x, d):
+    return 8*x**7
+
+
+def f213_0(m, x, d):
+    return x**10
+
+
+def f213_1(m, x, d):
+    return 10*x**9
+
+
+def f214_0(m, x, d):
+    return x**(m.mpf(3)/m.mpf(2))
+
+
+def f214_1(m, x, d):
+    return (m.mpf(3)/m.mpf(2))*m.sqrt(x)
+
+
+def f215_0(m, x, d):
+    return x**3
+
+
+def f215_1(m, x, d):
+    return 3*x**2
+
+
 def f216_0(m, x, d):
-    return x**(m.mpf(1)/m.mpf(4))
+    return 1/m.sqrt(x)
 
 
 def f216_1(m, x, d):
-    return (m.mpf(1)/m.mpf(4))/x**(m.mpf(3)/m.mpf(4))
+    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
 
 
 def f217_0(m, x, d):
-    return x**(m.mpf(6004799503160661)/m.mpf(18014398509481984))
+    return 1/x
 
 
 def f217_1(m, x, d):
+    return -1/x**2
+
+
+def f218_0(m, x, d):
+    return x**(m.mpf(1)/m.mpf(4))
+
+
+def f218_1(m, x, d):
+    return (m.mpf(1)/m.mpf(4))/x**(m.mpf(3)/m.mpf(4))
+
+
+def f219_0(m, x, d):
+    return x**(m.mpf(6004799503160661)/m.mpf(18014398509481984))
+
+
+def f219_1(m, x, d):
     return (m.mpf(6004799503160661)/m.mpf(18014398509481984))/x**(m.mpf(12009599006321323)/m.mpf(18014398509481984))
 
 
-def f218_0(m, y, d):
+def f220_0(m, y, d):
     return 2**y
 
 
-def f218_1(m, y, d):
+def f220_1(m, y, d):
     return 2**y*m.log(2)
 
 
-def f219_0(m, y, d):
+def f221_0(m, y, d):
     return 10**y
 
 
-def f219_1(m, y, d):
+def f221_1(m, y, d):
     return 10**y*m.log(10)
 
 
-def f220_0(m, y, d):
+def f222_0(m, y, d):
     return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y
 
 
-def f220_1(m, y, d):
+def f222_1(m, y, d):
     return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y*m.log(m.mpf(6121026514868073)/m.mpf(2251799813685248))
 
 
-def f221_0(m, x, d):
+def f223_0(m, x, d):
     return (m.mpf(3602879701896397)/m.mpf(18014398509481984))*x
 
 
-def f221_1(m, x, d):
+def f223_1(m, x, d):
     return m.mpf(3602879701896397)/m.mpf(18014398509481984)
 
 
-def f222_0(m, x, d):
+def f224_0(m, x, d):
     return x
 
 
-def f222_1(m, x, d):
+def f224_1(m, x, d):
     return 1
 
 
@@ -1939,197 +1963,199 @@ TABLE: dict[str, Any] = {
     'arithmetic.Exponential(base=2.0) None ()': (f15_0, f15_1,),
     'arithmetic.Exponential(base=0.3) None ()': (f16_0, f16_1,),
     'arithmetic.Log() None ()': (f17_0, f17_1,),
-    'exponential.Exp() None ()': (f18_0, f18_1,),
-    'exponential.Exp2() None ()': (f19_0, f19_1,),
-    'exponential.Expm1() None ()': (f20_0, f20_1,),
-    'exponential.Log1p() None ()': (f21_0, f21_1,),
-    'exponential.Log2() None ()': (f22_0, f22_1,),
-    'exponential.Log10() None ()': (f23_0, f23_1,),
-    'exponential.Sqrt() None ()': (f24_0, f24_1,),
-    'exponential.Rsqrt() None ()': (f25_0, f25_1,),
-    'exponential.Cbrt() 1 ()': (f26_0, f26_1,),
-    'exponential.Cbrt() -1 ()': (f27_0, f27_1,),
-    'exponential.Sigmoid() None ()': (f28_0, f28_1,),
-    'exponential.Xlogy() None ()': (f29_0, f29_1, f29_2,),
-    'exponential.Xlog1py() None ()': (f30_0, f30_1, f30_2,),
-    'exponential.Entr() None ()': (f31_0, f31_1,),
-    'exponential.Ldexp() None ()': (f32_0, f32_1, f32_2,),
-    'logistic.LogSigmoid() None ()': (f33_0, f33_1,),
-    'logistic.Softplus(beta=1.0, threshold=20.0) False ()': (f34_0, f34_1,),
-    'logistic.Softplus(beta=1.0, threshold=20.0) True ()': (f35_0, f35_1,),
-    'logistic.Softplus(beta=2.5, threshold=1.0) True ()': (f36_0, f36_1,),
-    'logistic.Softplus(beta=2.5, threshold=1.0) False ()': (f37_0, f37_1,),
-    'logistic.Softplus(beta=0.5, threshold=20.0) False ()': (f38_0, f38_1,),
-    'logistic.Logaddexp() None ()': (f39_0, f39_1, f39_2,),
-    'logistic.Logaddexp2() None ()': (f40_0, f40_1, f40_2,),
-    'logistic.Logit(eps=None) 0 ()': (f41_0, f41_1,),
-    'logistic.Logit(eps=0.3) -1 ()': (f42_0, f42_1,),
-    'logistic.Logit(eps=0.3) 0 ()': (f43_0, f43_1,),
-    'logistic.Logit(eps=0.3) 1 ()': (f44_0, f44_1,),
-    'trigonometric.Sin() None ()': (f45_0, f45_1,),
-    'trigonometric.Cos() None ()': (f46_0, f46_1,),
-    'trigonometric.Tan() None ()': (f47_0, f47_1,),
-    'trigonometric.Asin() None ()': (f48_0, f48_1,),
-    'trigonometric.Acos() None ()': (f49_0, f49_1,),
-    'trigonometric.Atan() None ()': (f50_0, f50_1,),
-    'trigonometric.Atan2() False ()': (f51_0, f51_1, f51_2,),
-    'trigonometric.Atan2() True ()': (f52_0, f52_1, f52_2,),
-    'trigonometric.Hypot() None ()': (f53_0, f53_1, f53_2,),
-    'trigonometric.Deg2rad() None ()': (f54_0, f54_1,),
-    'trigonometric.Rad2deg() None ()': (f55_0, f55_1,),
-    'hyperbolic.Sinh() None ()': (f56_0, f56_1,),
-    'hyperbolic.Cosh() None ()': (f57_0, f57_1,),
-    'hyperbolic.Tanh() None ()': (f58_0, f58_1,),
-    'hyperbolic.Asinh() None ()': (f59_0, f59_1,),
-    'hyperbolic.Acosh() None ()': (f60_0, f60_1,),
-    'hyperbolic.Atanh() None ()': (f61_0, f61_1,),
-    'rounding.Sign() float ()': (f62_0, f62_1,),
-    'rounding.Floor() float ()': (f63_0, f63_1,),
-    'rounding.Ceil() float ()': (f64_0, f64_1,),
-    'rounding.Trunc() float ()': (f65_0, f65_1,),
-    'rounding.Round(decimals=0) float ()': (f66_0, f66_1,),
-    'rounding.Round(decimals=1) float ()': (f67_0, f67_1,),
-    'rounding.Frac() float ()': (f68_0, f68_1,),
-    'rounding.Abs() 1 ()': (f69_0, f69_1,),
-    'rounding.Abs() -1 ()': (f70_0, f70_1,),
-    'rounding.Abs() 0 ()': (f71_0, f71_1,),
-    'rounding.Sgn() float ()': (f72_0, f72_1,),
-    'rounding.Heaviside() float ()': (f73_0, f73_1, f73_2,),
-    'rounding.Copysign() 1 ()': (f74_0, f74_1, f74_2,),
-    'rounding.Copysign() -1 ()': (f75_0, f75_1, f75_2,),
-    'rounding.NanToNum(nan=None, posinf=None, neginf=None) 1 ()': (f76_0, f76_1,),
-    'rounding.NanToNum(nan=1.5, posinf=2.0, neginf=-2.0) 1 ()': (f77_0, f77_1,),
-    'remainder.FloorDivide() float ()': (f78_0, f78_1, f78_2,),
-    "remainder.DivRounded(rounding_mode='floor') float ()": (f79_0, f79_1, f79_2,),
-    "remainder.DivRounded(rounding_mode='trunc') float ()": (f80_0, f80_1, f80_2,),
-    'remainder.FmodTensor() float ()': (f81_0, f81_1, f81_2,),
-    'remainder.RemainderTensor() float ()': (f82_0, f82_1, f82_2,),
-    'remainder.Fmod(other=0.4) float ()': (f83_0, f83_1,),
-    'remainder.Fmod(other=-0.7) float ()': (f84_0, f84_1,),
-    'remainder.Fmod(other=1.0) float ()': (f85_0, f85_1,),
-    'remainder.Remainder(other=0.4) float ()': (f86_0, f86_1,),
-    'remainder.Remainder(other=-0.7) float ()': (f87_0, f87_1,),
-    'remainder.Remainder(other=1.0) float ()': (f88_0, f88_1,),
-    'remainder.RemainderOf(other=5.0) float ()': (f89_0, f89_1,),
-    'remainder.RemainderOf(other=1.0) float ()': (f90_0, f90_1,),
-    'bounds.Maximum() 1 ()': (f91_0, f91_1, f91_2,),
-    'bounds.Maximum() 0 ()': (f92_0, f92_1, f92_2,),
-    'bounds.Maximum() -1 ()': (f93_0, f93_1, f93_2,),
-    'bounds.Minimum() 1 ()': (f94_0, f94_1, f94_2,),
-    'bounds.Minimum() 0 ()': (f95_0, f95_1, f95_2,),
-    'bounds.Minimum() -1 ()': (f96_0, f96_1, f96_2,),
-    'bounds.Fmax() -1 ()': (f97_0, f97_1, f97_2,),
-    'bounds.Fmax() 1 ()': (f98_0, f98_1, f98_2,),
-    'bounds.Fmin() -1 ()': (f99_0, f99_1, f99_2,),
-    'bounds.Fmin() 1 ()': (f100_0, f100_1, f100_2,),
-    'bounds.Clamp(min=-0.5, max=0.8) -1 ()': (f101_0, f101_1,),
-    'bounds.Clamp(min=-0.5, max=0.8) 0 ()': (f102_0, f102_1,),
-    'bounds.Clamp(min=-0.5, max=0.8) 1 ()': (f103_0, f103_1,),
-    'bounds.Clamp(min=0.1, max=None) -1 ()': (f104_0, f104_1,),
-    'bounds.Clamp(min=0.1, max=None) 0 ()': (f105_0, f105_1,),
-    'bounds.Clamp(min=None, max=0.3) 1 ()': (f106_0, f106_1,),
-    'bounds.Clamp(min=None, max=0.3) 0 ()': (f107_0, f107_1,),
-    'bounds.Clamp(min=1.0, max=-1.0) 1 ()': (f108_0, f108_1,),
-    'bounds.Clamp(min=None, max=None) 0 ()': (f109_0, f109_1,),
-    'bounds.ClampMin(min=0.1, max=None) 0 ()': (f110_0, f110_1,),
-    'bounds.ClampMin(min=0.1, max=None) -1 ()': (f111_0, f111_1,),
-    'bounds.ClampMin(min=None, max=None) 0 ()': (f112_0, f112_1,),
-    'bounds.ClampMax(min=None, max=0.3) 0 ()': (f113_0, f113_1,),
-    'bounds.ClampMax(min=None, max=0.3) 1 ()': (f114_0, f114_1,),
-    'bounds.ClampMax(min=None, max=None) 0 ()': (f115_0, f115_1,),
-    'bounds.ClampTensor() 0 ()': (f116_0, f116_1, f116_2, f116_3,),
-    'bounds.ClampTensor() -1 ()': (f117_0, f117_1, f117_2, f117_3,),
-    'bounds.ClampTensor() 1 ()': (f118_0, f118_1, f118_2, f118_3,),
-    'combining.Lerp(weight=0.3) None ()': (f119_0, f119_1, f119_2,),
-    'combining.Lerp(weight=0.8) None ()': (f120_0, f120_1, f120_2,),
-    'combining.LerpTensor() None ()': (f121_0, f121_1, f121_2, f121_3,),
-    'combining.Addcmul(value=1.0) None ()': (f122_0, f122_1, f122_2, f122_3,),
-    'combining.Addcmul(value=-0.4) None ()': (f123_0, f123_1, f123_2, f123_3,),
-    'combining.Addcdiv(value=1.0) None ()': (f124_0, f124_1, f124_2, f124_3,),
-    'combining.Addcdiv(value=-2.0) None ()': (f125_0, f125_1, f125_2, f125_3,),
-    'error.Erf() None ()': (f126_0, f126_1,),
-    'error.Erfc() None ()': (f127_0, f127_1,),
-    'error.Erfcx() None ()': (f128_0, f128_1,),
-    'error.Ndtr() None ()': (f130_0, f130_1,),
-    'error.LogNdtr() False ()': (f131_0, f131_1,),
-    'error.LogNdtr() True ()': (f132_0, f132_1,),
-    'bessel.I0() None ()': (f146_0, f146_1,),
-    'bessel.I1() None ()': (f147_0, f147_1,),
-    'bessel.I0e() 1 ()': (f148_0, f148_1,),
-    'bessel.I0e() -1 ()': (f149_0, f149_1,),
-    'bessel.I0e() 0 ()': (f150_0, f150_1,),
-    'bessel.I1e() -1 ()': (f151_0, f151_1,),
-    'bessel.I1e() 0 ()': (f152_0, f152_1,),
-    'bessel.I1e() 1 ()': (f153_0, f153_1,),
-    'sinc.Sinc() False ()': (f154_0, f154_1,),
-    'sinc.Sinc() True ()': (f155_0, f155_1,),
-    'activation.Relu() True ()': (f156_0, f156_1,),
-    'activation.Relu() False ()': (f157_0, f157_1,),
-    'activation.LeakyRelu(negative_slope=0.01) True ()': (f158_0, f158_1,),
-    'activation.LeakyRelu(negative_slope=0.01) False ()': (f159_0, f159_1,),
-    'activation.LeakyRelu(negative_slope=0.3) False ()': (f160_0, f160_1,),
-    'activation.LeakyRelu(negative_slope=0.3) True ()': (f161_0, f161_1,),
-    'activation.Elu(alpha=1.0, scale=1.0) True ()': (f162_0, f162_1,),
-    'activation.Elu(alpha=1.0, scale=1.0) False ()': (f163_0, f163_1,),
-    'activation.Elu(alpha=0.7, scale=1.0) False ()': (f164_0, f164_1,),
-    'activation.Elu(alpha=0.7, scale=1.0) True ()': (f165_0, f165_1,),
-    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) True ()': (f166_0, f166_1,),
-    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) False ()': (f167_0, f167_1,),
-    'activation.Celu(alpha=1.0) False ()': (f168_0, f168_1,),
-    'activation.Celu(alpha=1.0) True ()': (f169_0, f169_1,),
-    'activation.Celu(alpha=0.6) True ()': (f170_0, f170_1,),
-    'activation.Celu(alpha=0.6) False ()': (f171_0, f171_1,),
-    'activation.Silu() None ()': (f172_0, f172_1,),
-    'activation.Mish() None ()': (f173_0, f173_1,),
-    'activation.Gelu() None ()': (f174_0, f174_1,),
-    'activation.GeluTanh() None ()': (f175_0, f175_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) 0 ()': (f176_0, f176_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) -1 ()': (f177_0, f177_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) 1 ()': (f178_0, f178_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) 0 ()': (f179_0, f179_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) -1 ()': (f180_0, f180_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) 1 ()': (f181_0, f181_1,),
-    'hard.Hardsigmoid() 0 ()': (f182_0, f182_1,),
-    'hard.Hardsigmoid() -1 ()': (f183_0, f183_1,),
-    'hard.Hardsigmoid() 1 ()': (f184_0, f184_1,),
-    'hard.Hardswish() 0 ()': (f185_0, f185_1,),
-    'hard.Hardswish() -1 ()': (f186_0, f186_1,),
-    'hard.Hardswish() 1 ()': (f187_0, f187_1,),
-    'hard.Softshrink(lambd=0.5) 1 ()': (f188_0, f188_1,),
-    'hard.Softshrink(lambd=0.5) -1 ()': (f189_0, f189_1,),
-    'hard.Softshrink(lambd=0.5) 0 ()': (f190_0, f190_1,),
-    'hard.Hardshrink(lambd=0.5) True ()': (f191_0, f191_1,),
-    'hard.Hardshrink(lambd=0.5) False ()': (f192_0, f192_1,),
-    'hard.Threshold(threshold=0.1, value=0.0) False ()': (f193_0, f193_1,),
-    'hard.Threshold(threshold=0.1, value=0.0) True ()': (f194_0, f194_1,),
-    'hard.Threshold(threshold=-0.2, value=3.0) True ()': (f195_0, f195_1,),
-    'hard.Threshold(threshold=-0.2, value=3.0) False ()': (f196_0, f196_1,),
-    'conjugate.Conj() None ()': (f197_0, f197_1,),
-    'masking.MaskedFill(form=0) None (None, False, None)': (f198_0, f198_1, f198_2, f198_3,),
-    'masking.MaskedFill(form=0) None (None, True, None)': (f199_0, f199_1, f199_2, f199_3,),
-    'running.MulNumber() None ()': (f200_0, f200_1, f200_2,),
-    'running.DivNumber() None ()': (f201_0, f201_1, f201_2,),
-    'polar.Complex() None ()': (f202_0, f202_1, f202_2,),
-    'polar.Polar() None ()': (f203_0, f203_1, f203_2,),
-    'arithmetic.Power(exponent=-3) None ()': (f204_0, f204_1,),
-    'arithmetic.Power(exponent=-2) None ()': (f205_0, f205_1,),
-    'arithmetic.Power(exponent=-1) None ()': (f206_0, f206_1,),
-    'arithmetic.Power(exponent=4) None ()': (f207_0, f207_1,),
-    'arithmetic.Power(exponent=5) None ()': (f208_0, f208_1,),
-    'arithmetic.Power(exponent=6) None ()': (f209_0, f209_1,),
-    'arithmetic.Power(exponent=8) None ()': (f210_0, f210_1,),
-    'arithmetic.Power(exponent=10) None ()': (f211_0, f211_1,),
-    'arithmetic.Power(exponent=1.5) None ()': (f212_0, f212_1,),
-    'arithmetic.Power(exponent=3.0) None ()': (f213_0, f213_1,),
-    'arithmetic.Power(exponent=-0.5) None ()': (f214_0, f214_1,),
-    'arithmetic.Power(exponent=-1.0) None ()': (f215_0, f215_1,),
-    'arithmetic.Power(exponent=0.25) None ()': (f216_0, f216_1,),
-    'arithmetic.Power(exponent=0.3333333333333333) None ()': (f217_0, f217_1,),
-    'arithmetic.Exponential(base=2) None ()': (f218_0, f218_1,),
-    'arithmetic.Exponential(base=10) None ()': (f219_0, f219_1,),
-    'arithmetic.Exponential(base=2.718281828459045) None ()': (f220_0, f220_1,),
-    'activation.LeakyRelu(negative_slope=0.2) False ()': (f221_0, f221_1,),
-    'activation.LeakyRelu(negative_slope=0.2) True ()': (f222_0, f222_1,),
+    'numbered.AddNumber() None ()': (f18_0, f18_1, f18_2,),
+    'numbered.SubNumber() None ()': (f19_0, f19_1, f19_2,),
+    'numbered.MulNumber() None ()': (f20_0, f20_1, f20_2,),
+    'numbered.DivNumber() None ()': (f21_0, f21_1, f21_2,),
+    'exponential.Exp() None ()': (f22_0, f22_1,),
+    'exponential.Exp2() None ()': (f23_0, f23_1,),
+    'exponential.Expm1() None ()': (f24_0, f24_1,),
+    'exponential.Log1p() None ()': (f25_0, f25_1,),
+    'exponential.Log2() None ()': (f26_0, f26_1,),
+    'exponential.Log10() None ()': (f27_0, f27_1,),
+    'exponential.Sqrt() None ()': (f28_0, f28_1,),
+    'exponential.Rsqrt() None ()': (f29_0, f29_1,),
+    'exponential.Cbrt() 1 ()': (f30_0, f30_1,),
+    'exponential.Cbrt() -1 ()': (f31_0, f31_1,),
+    'exponential.Sigmoid() None ()': (f32_0, f32_1,),
+    'exponential.Xlogy() None ()': (f33_0, f33_1, f33_2,),
+    'exponential.Xlog1py() None ()': (f34_0, f34_1, f34_2,),
+    'exponential.Entr() None ()': (f35_0, f35_1,),
+    'exponential.Ldexp() None ()': (f36_0, f36_1, f36_2,),
+    'logistic.LogSigmoid() None ()': (f37_0, f37_1,),
+    'logistic.Softplus(beta=1.0, threshold=20.0) False ()': (f38_0, f38_1,),
+    'logistic.Softplus(beta=1.0, threshold=20.0) True ()': (f39_0, f39_1,),
+    'logistic.Softplus(beta=2.5, threshold=1.0) True ()': (f40_0, f40_1,),
+    'logistic.Softplus(beta=2.5, threshold=1.0) False ()': (f41_0, f41_1,),
+    'logistic.Softplus(beta=0.5, threshold=20.0) False ()': (f42_0, f42_1,),
+    'logistic.Logaddexp() None ()': (f43_0, f43_1, f43_2,),
+    'logistic.Logaddexp2() None ()': (f44_0, f44_1, f44_2,),
+    'logistic.Logit(eps=None) 0 ()': (f45_0, f45_1,),
+    'logistic.Logit(eps=0.3) -1 ()': (f46_0, f46_1,),
+    'logistic.Logit(eps=0.3) 0 ()': (f47_0, f47_1,),
+    'logistic.Logit(eps=0.3) 1 ()': (f48_0, f48_1,),
+    'trigonometric.Sin() None ()': (f49_0, f49_1,),
+    'trigonometric.Cos() None ()': (f50_0, f50_1,),
+    'trigonometric.Tan() None ()': (f51_0, f51_1,),
+    'trigonometric.Asin() None ()': (f52_0, f52_1,),
+    'trigonometric.Acos() None ()': (f53_0, f53_1,),
+    'trigonometric.Atan() None ()': (f54_0, f54_1,),
+    'trigonometric.Atan2() False ()': (f55_0, f55_1, f55_2,),
+    'trigonometric.Atan2() True ()': (f56_0, f56_1, f56_2,),
+    'trigonometric.Hypot() None ()': (f57_0, f57_1, f57_2,),
+    'trigonometric.Deg2rad() None ()': (f58_0, f58_1,),
+    'trigonometric.Rad2deg() None ()': (f59_0, f59_1,),
+    'hyperbolic.Sinh() None ()': (f60_0, f60_1,),
+    'hyperbolic.Cosh() None ()': (f61_0, f61_1,),
+    'hyperbolic.Tanh() None ()': (f62_0, f62_1,),
+    'hyperbolic.Asinh() None ()': (f63_0, f63_1,),
+    'hyperbolic.Acosh() None ()': (f64_0, f64_1,),
+    'hyperbolic.Atanh() None ()': (f65_0, f65_1,),
+    'rounding.Sign() float ()': (f66_0, f66_1,),
+    'rounding.Floor() float ()': (f67_0, f67_1,),
+    'rounding.Ceil() float ()': (f68_0, f68_1,),
+    'rounding.Trunc() float ()': (f69_0, f69_1,),
+    'rounding.Round(decimals=0) float ()': (f70_0, f70_1,),
+    'rounding.Round(decimals=1) float ()': (f71_0, f71_1,),
+    'rounding.Frac() float ()': (f72_0, f72_1,),
+    'rounding.Abs() -1 ()': (f73_0, f73_1,),
+    'rounding.Abs() 0 ()': (f74_0, f74_1,),
+    'rounding.Abs() 1 ()': (f75_0, f75_1,),
+    'rounding.Sgn() float ()': (f76_0, f76_1,),
+    'rounding.Heaviside() float ()': (f77_0, f77_1, f77_2,),
+    'rounding.Copysign() 1 ()': (f78_0, f78_1, f78_2,),
+    'rounding.Copysign() -1 ()': (f79_0, f79_1, f79_2,),
+    'rounding.NanToNum(nan=None, posinf=None, neginf=None) 1 ()': (f80_0, f80_1,),
+    'rounding.NanToNum(nan=1.5, posinf=2.0, neginf=-2.0) 1 ()': (f81_0, f81_1,),
+    'remainder.FloorDivide() float ()': (f82_0, f82_1, f82_2,),
+    "remainder.DivRounded(rounding_mode='floor') float ()": (f83_0, f83_1, f83_2,),
+    "remainder.DivRounded(rounding_mode='trunc') float ()": (f84_0, f84_1, f84_2,),
+    'remainder.FmodTensor() float ()': (f85_0, f85_1, f85_2,),
+    'remainder.RemainderTensor() float ()': (f86_0, f86_1, f86_2,),
+    'remainder.Fmod(other=0.4) float ()': (f87_0, f87_1,),
+    'remainder.Fmod(other=-0.7) float ()': (f88_0, f88_1,),
+    'remainder.Fmod(other=1.0) float ()': (f89_0, f89_1,),
+    'remainder.Remainder(other=0.4) float ()': (f90_0, f90_1,),
+    'remainder.Remainder(other=-0.7) float ()': (f91_0, f91_1,),
+    'remainder.Remainder(other=1.0) float ()': (f92_0, f92_1,),
+    'remainder.RemainderOf(other=5.0) float ()': (f93_0, f93_1,),
+    'remainder.RemainderOf(other=1.0) float ()': (f94_0, f94_1,),
+    'bounds.Maximum() -1 ()': (f95_0, f95_1, f95_2,),
+    'bounds.Maximum() 0 ()': (f96_0, f96_1, f96_2,),
+    'bounds.Maximum() 1 ()': (f97_0, f97_1, f97_2,),
+    'bounds.Minimum() -1 ()': (f98_0, f98_1, f98_2,),
+    'bounds.Minimum() 0 ()': (f99_0, f99_1, f99_2,),
+    'bounds.Minimum() 1 ()': (f100_0, f100_1, f100_2,),
+    'bounds.Fmax() 1 ()': (f101_0, f101_1, f101_2,),
+    'bounds.Fmax() -1 ()': (f102_0, f102_1, f102_2,),
+    'bounds.Fmin() -1 ()': (f103_0, f103_1, f103_2,),
+    'bounds.Fmin() 1 ()': (f104_0, f104_1, f104_2,),
+    'bounds.Clamp(min=-0.5, max=0.8) -1 ()': (f105_0, f105_1,),
+    'bounds.Clamp(min=-0.5, max=0.8) 0 ()': (f106_0, f106_1,),
+    'bounds.Clamp(min=-0.5, max=0.8) 1 ()': (f107_0, f107_1,),
+    'bounds.Clamp(min=0.1, max=None) -1 ()': (f108_0, f108_1,),
+    'bounds.Clamp(min=0.1, max=None) 0 ()': (f109_0, f109_1,),
+    'bounds.Clamp(min=None, max=0.3) 1 ()': (f110_0, f110_1,),
+    'bounds.Clamp(min=None, max=0.3) 0 ()': (f111_0, f111_1,),
+    'bounds.Clamp(min=1.0, max=-1.0) 1 ()': (f112_0, f112_1,),
+    'bounds.Clamp(min=None, max=None) 0 ()': (f113_0, f113_1,),
+    'bounds.ClampMin(min=0.1, max=None) -1 ()': (f114_0, f114_1,),
+    'bounds.ClampMin(min=0.1, max=None) 0 ()': (f115_0, f115_1,),
+    'bounds.ClampMin(min=None, max=None) 0 ()': (f116_0, f116_1,),
+    'bounds.ClampMax(min=None, max=0.3) 0 ()': (f117_0, f117_1,),
+    'bounds.ClampMax(min=None, max=0.3) 1 ()': (f118_0, f118_1,),
+    'bounds.ClampMax(min=None, max=None) 0 ()': (f119_0, f119_1,),
+    'bounds.ClampTensor() -1 ()': (f120_0, f120_1, f120_2, f120_3,),
+    'bounds.ClampTensor() 0 ()': (f121_0, f121_1, f121_2, f121_3,),
+    'bounds.ClampTensor() 1 ()': (f122_0, f122_1, f122_2, f122_3,),
+    'combining.Lerp(weight=0.3) None ()': (f123_0, f123_1, f123_2,),
+    'combining.Lerp(weight=0.8) None ()': (f124_0, f124_1, f124_2,),
+    'combining.LerpTensor() None ()': (f125_0, f125_1, f125_2, f125_3,),
+    'combining.Addcmul(value=1.0) None ()': (f126_0, f126_1, f126_2, f126_3,),
+    'combining.Addcmul(value=-0.4) None ()': (f127_0, f127_1, f127_2, f127_3,),
+    'combining.Addcdiv(value=1.0) None ()': (f128_0, f128_1, f128_2, f128_3,),
+    'combining.Addcdiv(value=-2.0) None ()': (f129_0, f129_1, f129_2, f129_3,),
+    'error.Erf() None ()': (f130_0, f130_1,),
+    'error.Erfc() None ()': (f131_0, f131_1,),
+    'error.Erfcx() None ()': (f132_0, f132_1,),
+    'error.Ndtr() None ()': (f134_0, f134_1,),
+    'error.LogNdtr() False ()': (f135_0, f135_1,),
+    'error.LogNdtr() True ()': (f136_0, f136_1,),
+    'bessel.I0() None ()': (f150_0, f150_1,),
+    'bessel.I1() None ()': (f151_0, f151_1,),
+    'bessel.I0e() -1 ()': (f152_0, f152_1,),
+    'bessel.I0e() 0 ()': (f153_0, f153_1,),
+    'bessel.I0e() 1 ()': (f154_0, f154_1,),
+    'bessel.I1e() 1 ()': (f155_0, f155_1,),
+    'bessel.I1e() -1 ()': (f156_0, f156_1,),
+    'bessel.I1e() 0 ()': (f157_0, f157_1,),
+    'sinc.Sinc() False ()': (f158_0, f158_1,),
+    'sinc.Sinc() True ()': (f159_0, f159_1,),
+    'activation.Relu() True ()': (f160_0, f160_1,),
+    'activation.Relu() False ()': (f161_0, f161_1,),
+    'activation.LeakyRelu(negative_slope=0.01) False ()': (f162_0, f162_1,),
+    'activation.LeakyRelu(negative_slope=0.01) True ()': (f163_0, f163_1,),
+    'activation.LeakyRelu(negative_slope=0.3) False ()': (f164_0, f164_1,),
+    'activation.LeakyRelu(negative_slope=0.3) True ()': (f165_0, f165_1,),
+    'activation.Elu(alpha=1.0, scale=1) True ()': (f166_0, f166_1,),
+    'activation.Elu(alpha=1.0, scale=1) False ()': (f167_0, f167_1,),
+    'activation.Elu(alpha=0.7, scale=1) True ()': (f168_0, f168_1,),
+    'activation.Elu(alpha=0.7, scale=1) False ()': (f169_0, f169_1,),
+    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) True ()': (f170_0, f170_1,),
+    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) False ()': (f171_0, f171_1,),
+    'activation.Celu(alpha=1.0) False ()': (f172_0, f172_1,),
+    'activation.Celu(alpha=1.0) True ()': (f173_0, f173_1,),
+    'activation.Celu(alpha=0.6) True ()': (f174_0, f174_1,),
+    'activation.Celu(alpha=0.6) False ()': (f175_0, f175_1,),
+    'activation.Silu() None ()': (f176_0, f176_1,),
+    'activation.Mish() None ()': (f177_0, f177_1,),
+    'activation.Gelu() None ()': (f178_0, f178_1,),
+    'activation.GeluTanh() None ()': (f179_0, f179_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) -1 ()': (f180_0, f180_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) 0 ()': (f181_0, f181_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) 1 ()': (f182_0, f182_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) -1 ()': (f183_0, f183_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) 0 ()': (f184_0, f184_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) 1 ()': (f185_0, f185_1,),
+    'hard.Hardsigmoid() 1 ()': (f186_0, f186_1,),
+    'hard.Hardsigmoid() -1 ()': (f187_0, f187_1,),
+    'hard.Hardsigmoid() 0 ()': (f188_0, f188_1,),
+    'hard.Hardswish() 0 ()': (f189_0, f189_1,),
+    'hard.Hardswish() -1 ()': (f190_0, f190_1,),
+    'hard.Hardswish() 1 ()': (f191_0, f191_1,),
+    'hard.Softshrink(lambd=0.5) -1 ()': (f192_0, f192_1,),
+    'hard.Softshrink(lambd=0.5) 0 ()': (f193_0, f193_1,),
+    'hard.Softshrink(lambd=0.5) 1 ()': (f194_0, f194_1,),
+    'hard.Hardshrink(lambd=0.5) False ()': (f195_0, f195_1,),
+    'hard.Hardshrink(lambd=0.5) True ()': (f196_0, f196_1,),
+    'hard.Threshold(threshold=0.1, value=0.0) False ()': (f197_0, f197_1,),
+    'hard.Threshold(threshold=0.1, value=0.0) True ()': (f198_0, f198_1,),
+    'hard.Threshold(threshold=-0.2, value=3.0) True ()': (f199_0, f199_1,),
+    'hard.Threshold(threshold=-0.2, value=3.0) False ()': (f200_0, f200_1,),
+    'conjugate.Conj() None ()': (f201_0, f201_1,),
+    'masking.MaskedFill(form=0) None (None, False, None)': (f202_0, f202_1, f202_2, f202_3,),
+    'masking.MaskedFill(form=0) None (None, True, None)': (f203_0, f203_1, f203_2, f203_3,),
+    'polar.Complex() None ()': (f204_0, f204_1, f204_2,),
+    'polar.Polar() None ()': (f205_0, f205_1, f205_2,),
+    'arithmetic.Power(exponent=-3) None ()': (f206_0, f206_1,),
+    'arithmetic.Power(exponent=-2) None ()': (f207_0, f207_1,),
+    'arithmetic.Power(exponent=-1) None ()': (f208_0, f208_1,),
+    'arithmetic.Power(exponent=4) None ()': (f209_0, f209_1,),
+    'arithmetic.Power(exponent=5) None ()': (f210_0, f210_1,),
+    'arithmetic.Power(exponent=6) None ()': (f211_0, f211_1,),
+    'arithmetic.Power(exponent=8) None ()': (f212_0, f212_1,),
+    'arithmetic.Power(exponent=10) None ()': (f213_0, f213_1,),
+    'arithmetic.Power(exponent=1.5) None ()': (f214_0, f214_1,),
+    'arithmetic.Power(exponent=3.0) None ()': (f215_0, f215_1,),
+    'arithmetic.Power(exponent=-0.5) None ()': (f216_0, f216_1,),
+    'arithmetic.Power(exponent=-1.0) None ()': (f217_0, f217_1,),
+    'arithmetic.Power(exponent=0.25) None ()': (f218_0, f218_1,),
+    'arithmetic.Power(exponent=0.3333333333333333) None ()': (f219_0, f219_1,),
+    'arithmetic.Exponential(base=2) None ()': (f220_0, f220_1,),
+    'arithmetic.Exponential(base=10) None ()': (f221_0, f221_1,),
+    'arithmetic.Exponential(base=2.718281828459045) None ()': (f222_0, f222_1,),
+    'activation.LeakyRelu(negative_slope=0.2) False ()': (f223_0, f223_1,),
+    'activation.LeakyRelu(negative_slope=0.2) True ()': (f224_0, f224_1,),
 }
 
-CANCELLING: set[Any] = {f20_0, f21_0, f28_0, f28_1, f30_0, f30_1, f31_1, f33_0, f33_1, f34_0, f34_1, f37_0, f37_1, f38_0, f38_1, f39_0, f39_1, f39_2, f40_0, f41_0, f43_0, f47_1, f58_1, f128_1, f130_0, f131_0, f131_1, f147_1, f148_1, f149_1, f151_1, f152_1, f153_1, f154_1, f163_0, f164_0, f167_0, f168_0, f171_0, f172_0, f172_1, f173_0, f173_1, f174_0, f174_1, f175_0, f175_1}
+CANCELLING: set[Any] = {f24_0, f25_0, f32_0, f32_1, f34_0, f34_1, f35_1, f37_0, f37_1, f38_0, f38_1, f41_0, f41_1, f42_0, f42_1, f43_0, f43_1, f43_2, f44_0, f45_0, f47_0, f51_1, f62_1, f132_1, f134_0, f135_0, f135_1, f151_1, f152_1, f154_1, f155_1, f156_1, f157_1, f158_1, f167_0, f169_0, f171_0, f172_0, f175_0, f176_0, f176_1, f177_0, f177_1, f178_0, f178_1, f179_0, f179_1}
