@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.cli import COMMANDS
+from gradcli.report.formats import FORMATS
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -25,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     """Where the reader sits: the samples and the files that README.md shows."""
     shutil.copytree(ROOT / "samples", tmp_path / "samples")
     for kind, name, body in BLOCK.findall(README.read_text(encoding="utf-8")):
-        if kind == "python" and name:
+        if kind in ("python", "text") and name:
             (tmp_path / name).write_text(body, encoding="utf-8")
     return tmp_path
 
@@ -64,6 +67,24 @@ def test_console_blocks(folder, gradcli, request, same):
         README.write_text(now, encoding="utf-8", newline="\n")
     elif not same(now, text):
         assert now == text, "README.md differs; if that is meant: pytest --update-golden tests/test_readme.py"
+
+
+OPTIONS = (
+    "--output", "-o", "--wrt", "--grad-outputs", "--order", "--format", "--out", "--seed", "--set", "--data", "--quiet", "--verbose",
+    "--color", "--stdin-filename", "--config", "--no-config", "--report", "--strict", "--fail-on", "--points", "--timeout", "--memory", "--fail-fast",
+    "--cache", "--force-exclude", "--update-expectations", "--graph", "-e", "--at", "--latex", "--code", "--install-completion", "-j",
+)  # fmt: skip
+OTHERS = (
+    "SVG", "HTML", "DOT", "Mermaid", "JSON", "PNG", "PDF", "FPCore", "check_gradient", "gc.Function", "gradcli.testing.check", "gradcheck",
+    "claim(", "check(", "load(", "expect", "surrogate", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "action.yml", "pre-commit", ".gradcliignore",
+)  # fmt: skip
+
+
+def test_what_there_is_is_shown():
+    text = README.read_text(encoding="utf-8")
+    wanted = [f"gradcli {command.__name__}" for command in COMMANDS]
+    missing = [word for word in (*wanted, *FORMATS, *OPTIONS, *OTHERS) if not re.search(rf"(?<![\w-]){re.escape(word)}", text)]
+    assert missing == []
 
 
 def test_two_lines_to_install():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from gradcli.commands import configuration, options
+from gradcli.commands import configuration, options, terminal
 from gradcli.commands.keys import keys
 from gradcli.commands.output import emit
 from gradcli.config.config import Config, Setting
@@ -45,7 +46,7 @@ def config(
     found = configuration.configuration(path, keys(), config, no_config)
     settings = effective(found, keys(), path)
     emit(
-        as_json(found, settings, path) if format is ConfigFormat.JSON else as_text(found, settings),
+        as_json(found, settings, path) if format is ConfigFormat.JSON else as_text(found, settings, terminal.width(sys.stdout)),
         out,
         machine=format is ConfigFormat.JSON,
     )
@@ -79,11 +80,14 @@ def as_json(config: Config, settings: dict[str, Setting], path: str) -> str:
     )
 
 
-def as_text(config: Config, settings: dict[str, Setting]) -> str:
-    """A line for each key, as it would stand in the file; then the sections."""
+def as_text(config: Config, settings: dict[str, Setting], screen: int) -> str:
+    """A line for each key, as it would stand in the file; then the sections. What is too wide has its origin on a line of its own."""
     rows = [(f"{name} = {toml(setting.value)}", setting.origin) for name, setting in settings.items()]
     width = max(len(left) for left, origin in rows if len(left) < 50)
-    lines = [f"configuration: {config.path or 'none'}", *(f"{left:{width}}  # {origin}" for left, origin in rows)]
+    lines = [f"configuration: {config.path or 'none'}"]
+    for left, origin in rows:
+        line = f"{left:{width}}  # {origin}"
+        lines += [line] if len(line) <= screen else [left, f"  # {origin}"]
     for section in config.sections:
         inner = ", ".join(f"{name.replace('_', '-')} = {toml(setting.value)}" for name, setting in section.settings.items())
         lines.append(f"for {section.pattern}: {inner}  # {section.origin}")

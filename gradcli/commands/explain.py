@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from gradcli.commands import options
+from gradcli.commands import options, terminal
 from gradcli.commands.output import emit
 from gradcli.errors import ExitStatus, UsageError
 from gradcli.report import explain as explanations
@@ -30,6 +31,7 @@ def explain(name: Name = None, format: FormatOption = "text", out: options.Out =
     if format not in explanations.FORMATS:
         hint = choice_hint(format, list(explanations.FORMATS))
         raise UsageError(f"no format {format!r}", hint=hint, code="G102")
-    text = explanations.contents() if name is None else explanations.FORMATS[format](explanations.explanation(name))
+    width = explanations.WIDTH if out is not None else terminal.width(sys.stdout)
+    text = explanations.contents(width) if name is None else explanations.FORMATS[format](explanations.explanation(name), width)
     emit(text, out, machine=format != "text")
     return ExitStatus.PASSED

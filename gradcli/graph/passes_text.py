@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ from gradcli.graph.passes import BackwardPass, Handed, PassStep, operand_name
 
 MOST = 60
 """Steps that are shown unless all are asked for."""
+
+WIDE = 80
 
 HEADS = ("step", "node", "line", "incoming", "norm", "local derivative", "value", "outgoing", "norm")
 SCHEMA = "gradcli.trace/1"
@@ -30,9 +33,14 @@ def render(result: BackwardPass, *, width: int, ascii_only: bool = False, everyt
     if left_out:
         lines += ["", f"{left_out} steps between are not shown: --verbose shows all"]
     if result.findings:
-        lines += ["", *(paint(printable(finding), "nan") for finding in result.findings)]
+        lines += ["", *(paint(line, "nan") for finding in result.findings for line in sentence(printable(finding), width))]
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return text.replace("…", "...").encode("ascii", "backslashreplace").decode() if ascii_only else text
+
+
+def sentence(text: str, width: int) -> list[str]:
+    """A finding, in several lines on a narrow screen alone: elsewhere it may be looked for with `grep`."""
+    return [text] if width >= WIDE else textwrap.wrap(text, max(width, 30), subsequent_indent="  ", break_long_words=False)
 
 
 def chosen(steps: list[PassStep]) -> list[PassStep]:
@@ -93,21 +101,36 @@ def blocks(shown: list[PassStep], width: int, paint: Paint) -> Iterator[str]:
     """A few lines for each step."""
     for step in shown:
         node = step.node
-        what = f"{node.id} {printable(node.op or node.kind)}, "
-        place = f"line {node.line}" if node.line else "no line"
-        yield f"{step.number:>3}  {paint(cut(printable(node.title), max(width - 34, 20)), 'heading')}  ({what}{place})"
-        yield f"     in   {short(step.incoming)}  |norm {size(step.norm)}|"
+        what = f"({node.id} {printable(node.op or node.kind)}, {f'line {node.line}' if node.line else 'no line'})"
+        room = width - 7 - cells(what)
+        title = paint(cut(printable(node.title), room if room >= LEAST else width - 5), "heading")
+        yield f"{step.number:>3}  {title}  {what}" if room >= LEAST else f"{step.number:>3}  {title}"
+        if room < LEAST:
+            yield f"     {what}"
+        yield from folded("in", f"{short(step.incoming)}  |norm {size(step.norm)}|", width)
         for item in step.handed:
             text = derivative(item)
             if text:
                 value = f" = {short(item.value)}" if item.value is not None and short(item.value) != item.formula else ""
-                yield f"     by   {cut(text, max(width - 10 - cells(value), 24))}{value}"
-            yield f"     out  {outgoing(item)}  |norm {size(item.norm)}|"
+                yield from folded("by", f"{cut(text, max(width - 10 - cells(value), 24))}{value}", width)
+            yield from folded("out", f"{outgoing(item)}  |norm {size(item.norm)}|", width)
         if not step.handed and node.kind == "leaf":
             yield "     out  into .grad"
         if step.flag:
             yield paint(f"     ^    {step.flag}", "nan")
         yield ""
+
+
+LEAST = 16
+"""A title that had less room stands on a line of its own."""
+
+
+def folded(label: str, text: str, width: int) -> list[str]:
+    """One line of a step, or more where it is too long."""
+    line = f"     {label:<3}  {text}"
+    if cells(line) <= width:
+        return [line]
+    return textwrap.wrap(line, max(width, 30), subsequent_indent=" " * 12, break_long_words=False, break_on_hyphens=False)
 
 
 def document(result: BackwardPass) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from gradcli.graph import numbertext
@@ -13,9 +14,11 @@ from gradcli.graph.options import Options
 DEEPEST = 8
 """What lies deeper goes on as a tree of its own, so that long chains give no endless indents."""
 
-NARROW = 60
 LEAST = 16
 """A title is never cut shorter, however deep it stands."""
+
+VALUE = 17
+"""Numbers are cut here, unless there is much room, or all of them are asked for."""
 
 STATUS = 16
 """A status longer than this may stick out: nothing stands behind it."""
@@ -33,7 +36,7 @@ class Marks:
 
 def render(graph: Graph, options: Options) -> str:
     rows = list(tree(graph, Marks(options.ascii)))
-    lines = [line for part in (table(rows, options), notes(graph)) for line in part]
+    lines = [line for part in (table(rows, options), notes(graph, options.width)) for line in part]
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return "".join(c if c.isascii() else plain(c) for c in text) if options.ascii else text
 
@@ -42,8 +45,9 @@ def plain(character: str) -> str:
     return {"…": "..."}.get(character) or character.encode("unicode_escape").decode("ascii")
 
 
-def notes(graph: Graph) -> Iterator[str]:
-    yield from ("", *(printable(note) for note in graph.notes)) if graph.notes else ()
+def notes(graph: Graph, width: int) -> Iterator[str]:
+    wrapped = (textwrap.wrap(printable(note), width, subsequent_indent="  ", break_long_words=False) for note in graph.notes)
+    yield from ("", *(line for lines in wrapped for line in lines)) if graph.notes else ()
 
 
 def tree(graph: Graph, marks: Marks) -> Iterator[Row]:
@@ -93,7 +97,7 @@ def table(rows: list[Row], options: Options) -> Iterator[str]:
         heads, cols = heads[:-1], cols[:-1]
     widths = [max(cells(text) for text in col) for col in cols]
     for spare in ("shape", "operation", "value"):
-        if sum(widths[:-1]) + min(widths[-1], STATUS) + 2 * (len(widths) - 1) > max(options.width, NARROW) and spare in heads:
+        if sum(widths[:-1]) + min(widths[-1], STATUS) + 2 * (len(widths) - 1) > options.width and spare in heads:
             k = heads.index(spare)
             heads, cols, widths = heads[:k] + heads[k + 1 :], cols[:k] + cols[k + 1 :], widths[:k] + widths[k + 1 :]
     for number, line in enumerate(zip(*cols)):
@@ -107,7 +111,7 @@ def table(rows: list[Row], options: Options) -> Iterator[str]:
 def cell(head: str, row: Row, options: Options) -> str:
     branches, node, remark = row
     if head == "":
-        room = (40 if options.width < 130 else 60) - len(branches)
+        room = (60 if options.width >= 130 else 40 if options.width >= 80 else options.width - VALUE - 2) - len(branches)
         return branches + cut(printable(node.title or node.op), max(room, LEAST)) + (f" {remark}" if remark else "")
     if remark:
         return ""
@@ -132,4 +136,4 @@ def operation(node: GraphNode) -> str:
 
 
 def shown(value: object, options: Options) -> str:
-    return numbertext.full(value) if options.values == "full" else cut(numbertext.summary(value), 17 if options.width < 130 else 26)
+    return numbertext.full(value) if options.values == "full" else cut(numbertext.summary(value), VALUE if options.width < 130 else 26)

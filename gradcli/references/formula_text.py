@@ -16,6 +16,9 @@ from gradcli.references.closed_form import ClosedForm
 LONG = 40
 """Formulas with more operations share named parts."""
 
+NARROWEST = 30
+"""A formula is drawn below its name where less room is left beside it."""
+
 Paint = Callable[[str, str], str]
 """Gives a text the colours of a style."""
 
@@ -73,7 +76,9 @@ def pretty(output: str, value: Any, found: list[Entry], *, unicode: bool, width:
     for entry, expr in zip(found, exprs, strict=True):
         below = " ".join(f"d {variable}" for variable in entry.variables)
         lines += drawn(f"d{power(len(entry.variables))} {entry.output} / {below}", expr, unicode, width, paint)
-        lines += [f"    = {entry.value:.10g} here{agreement(entry, paint)}", ""]
+        number, agreed = f"    = {entry.value:.10g} here,", agreement(entry, paint)
+        lines += [f"{number} {agreed}"] if len(number) + len(agreed) < width else [number, f"      {agreed}"]
+        lines.append("")
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 
 
@@ -82,7 +87,7 @@ def power(order: int) -> str:
 
 
 def agreement(entry: Entry, paint: Paint) -> str:
-    return f", autograd {entry.autograd:.10g}" + ("" if agrees(entry) else f": {paint('DISAGREES', 'fail')}")
+    return f"autograd {entry.autograd:.10g}" + ("" if agrees(entry) else f": {paint('DISAGREES', 'fail')}")
 
 
 def agrees(entry: Entry) -> bool:
@@ -92,11 +97,15 @@ def agrees(entry: Entry) -> bool:
 
 def drawn(name: str, expr: Any, unicode: bool, width: int, paint: Paint) -> Iterator[str]:
     """`name = expr`, the formula in two dimensions where it has fractions or powers."""
-    text = sympy.pretty(expr, use_unicode=unicode, num_columns=max(width - len(name) - 3, 30), wrap_line=True, order="lex")
+    room = width - len(name) - 3
+    beside = room >= NARROWEST
+    text = sympy.pretty(expr, use_unicode=unicode, num_columns=room if beside else max(width - 4, NARROWEST), wrap_line=True, order="lex")
     rows = text.split("\n")
     middle = baseline(expr, unicode, rows)
+    if not beside:
+        yield f"{paint(name, 'heading')} ="
     for k, row in enumerate(rows):
-        yield (f"{paint(name, 'heading')} = " if k == middle else " " * (len(name) + 3)) + row
+        yield (f"{paint(name, 'heading')} = " if k == middle else " " * (len(name) + 3)) + row if beside else f"    {row}"
 
 
 def baseline(expr: Any, unicode: bool, rows: list[str]) -> int:

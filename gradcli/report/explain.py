@@ -15,9 +15,11 @@ from importlib.resources import files
 from typing import Any
 
 from gradcli.errors import UsageError
+from gradcli.report.text import folded
 from gradcli.syntax.spelling import did_you_mean
 
 WIDTH = 80
+"""Lines are no longer, however wide the reader's end is."""
 CODE = re.compile(r"G\d{3}")
 EXAMPLE, REMEDY = "Example", "What to do"
 ITEM = re.compile(r"- |\d+\. ")
@@ -72,15 +74,16 @@ def _read(text: str) -> Explanation:
     return Explanation(name, title, meaning.strip(), {title.strip(): body.strip() for title, _, body in bodies})
 
 
-def text(page: Explanation) -> str:
-    """For a terminal of 80 columns."""
-    lines = [*textwrap.wrap(f"{page.name}: {page.title}", WIDTH), "", *_body(page.meaning)]
+def text(page: Explanation, width: int = WIDTH) -> str:
+    """For a terminal."""
+    width = min(width, WIDTH)
+    lines = [*textwrap.wrap(f"{page.name}: {page.title}", width), "", *_body(page.meaning, width)]
     for title, body in page.sections.items():
-        lines += ["", title, "-" * len(title), "", *_body(body)]
+        lines += ["", title, "-" * len(title), "", *_body(body, width)]
     return "\n".join(lines) + "\n"
 
 
-def _body(markdown: str) -> Iterator[str]:
+def _body(markdown: str, width: int) -> Iterator[str]:
     """Paragraphs and items wrapped, blocks of code indented as they are."""
     for number, block in enumerate(_blocks(markdown)):
         if number:
@@ -89,7 +92,7 @@ def _body(markdown: str) -> Iterator[str]:
             yield from ([f"{block[0].split()[1]}:", ""] if " " in block[0] else [])
             yield from (f"    {line}".rstrip() for line in block[1:-1])
         else:
-            yield from (line for part in _items(block) for line in _wrapped(part))
+            yield from (line for part in _items(block) for line in _wrapped(part, width))
 
 
 def _blocks(markdown: str) -> Iterator[list[str]]:
@@ -123,9 +126,9 @@ def _items(block: list[str]) -> Iterator[str]:
     yield part
 
 
-def _wrapped(part: str) -> list[str]:
+def _wrapped(part: str, width: int) -> list[str]:
     match = ITEM.match(part)
-    return textwrap.wrap(_unmarked(part), WIDTH, subsequent_indent=" " * len(match[0]) if match else "", break_long_words=False)
+    return textwrap.wrap(_unmarked(part), width, subsequent_indent=" " * len(match[0]) if match else "", break_long_words=False)
 
 
 def _unmarked(text: str) -> str:
@@ -145,13 +148,14 @@ def json_object(page: Explanation) -> dict[str, Any]:
     }
 
 
-def json_text(page: Explanation) -> str:
+def json_text(page: Explanation, width: int = WIDTH) -> str:
     return json.dumps(json_object(page), ensure_ascii=False) + "\n"
 
 
-FORMATS: dict[str, Callable[[Explanation], str]] = {"text": text, "json": json_text, "markdown": lambda page: page.markdown}
+FORMATS: dict[str, Callable[[Explanation, int], str]] = {"text": text, "json": json_text, "markdown": lambda page, width: page.markdown}
 
 
-def contents() -> str:
-    """The list of pages, a line each."""
-    return "".join(f"{name:10} {explanation(name).title}\n" for name in names())
+def contents(width: int = WIDTH) -> str:
+    """The list of pages, a line each where there is room."""
+    lines = (line for name in names() for line in folded(f"{name:10} {explanation(name).title}", width, 11))
+    return "\n".join(lines) + "\n"

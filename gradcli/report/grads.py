@@ -58,7 +58,7 @@ def _one(name: str, value: np.ndarray | None, view: View) -> str:
         return f"{shown}None\n"
     threshold = np.asarray(value).size + 1 if view.verbose else 1000
     body = np.array2string(
-        np.asarray(value), separator=", ", floatmode="unique", threshold=threshold, max_line_width=view.width, prefix=head
+        np.asarray(value), separator=", ", floatmode="unique", threshold=threshold, max_line_width=view.width - 2, prefix=head
     )
     return f"{shown}{body}\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradcli.report.rows import Row
-from gradcli.report.text import Line, verdict_style
+from gradcli.report.text import Line, fold, verdict_style
 
 INDENT = 4
 GAPS = (2, 1)
@@ -33,11 +33,11 @@ def _widths(header: tuple[str, ...], rows: Sequence[Row]) -> list[int]:
     return [max(len(line[k]) for line in cells) for k in range(len(header))]
 
 
-def blocks(names: tuple[str, ...], rows: Sequence[Row]) -> Iterator[Line]:
+def blocks(names: tuple[str, ...], rows: Sequence[Row], width: int) -> Iterator[Line]:
     """A line with leaf and verdict for each row, and one for each of its numbers."""
     longest = max(map(len, names))
     for row in rows:
         label, *numbers, verdict = row.cells
         yield [(f"{label}: ", "heading"), (verdict, verdict_style(row.verdict, row.failing))]
         for name, number in zip(names, numbers, strict=True):
-            yield [(f"  {name.ljust(longest)}  {number}", "")]
+            yield from fold([(f"  {name.ljust(longest)}  {number}", "")], width - INDENT, longest + 4)

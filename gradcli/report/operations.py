@@ -13,6 +13,7 @@ from gradcli.interpreter.namespaces import INTERNAL
 from gradcli.ops.catalogue import FUNCTIONS, OperationFunction, signature
 from gradcli.ops.missing import FORMS, MISSING
 from gradcli.ops.operation import Operation
+from gradcli.report.text import folded
 from gradcli.report.view import View
 from gradcli.syntax.spelling import did_you_mean
 
@@ -125,8 +126,8 @@ def listed(rows: list[Row], view: View) -> str:
         text = f"{r.signature:<{left}}  {r.summary}" + (f"  [{nodes}]" if nodes else "")
         lines.append(text if len(text) <= view.width or view.verbose else text[: view.width - 3] + "...")
     count = f"{len(rows)} operation{'' if len(rows) == 1 else 's'}"
-    more = "`gradcli ops NAME` tells more, `gradcli ops --missing` what there is not"
-    return "\n".join([*lines, "", f"{count}; {more}"]) + "\n"
+    more = "gradcli ops NAME tells more, --missing what there is not"
+    return "\n".join([*lines, "", *folded(f"{count}; {more}", view.width)]) + "\n"
 
 
 def listed_json(rows: list[Row]) -> str:
@@ -142,7 +143,7 @@ def missing(view: View) -> str:
         lines += [f"    {name}" for name, why in MISSING.items() if why == reason]
     lines.append("Arguments that operations do not take here:")
     lines += [f"    {call}: {reason}" for call, reason in FORMS.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(part for line in lines for part in folded(line, view.width)) + "\n"
 
 
 def missing_json() -> str:

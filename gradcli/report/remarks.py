@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from gradcli.check.result import FileResult, InputResult, TargetResult, Verdict
 from gradcli.report import numbertext
 from gradcli.report.errors import line_excerpt
-from gradcli.report.text import Line, Part, plain, printable, verdict_style
+from gradcli.report.text import Line, Part, fold, plain, printable, verdict_style
 from gradcli.report.view import View
 
 CODES: dict[Verdict, str] = {"fail": "G001", "kink": "G002", "nan": "G003", "unstable": "G004", "unchecked": "G005"}
@@ -70,25 +69,62 @@ def blame_lines(target: TargetResult, file: FileResult, view: View) -> Iterator[
 
 
 def note_lines(target: TargetResult, view: View) -> Iterator[Line]:
+    """The notes, but what the blame says already."""
+    told = "" if target.blame is None else target.blame.why
     for note in target.notes:
-        where = "" if note.line is None else f"line {note.line}: "
-        yield from wrapped("  note: ", f"{where}{note.message}", view, "hint")
+        if not (note.kind == "wrong-gradient" and repeats(note.message, told)):
+            where = "" if note.line is None else f"line {note.line}: "
+            yield from wrapped("  note: ", f"{where}{note.message}", view, "hint")
+
+
+def repeats(message: str, told: str) -> bool:
+    """Does a sentence say of its subject what was told already?"""
+    return message == told or (" is " in message and message.partition(" is ")[2] in told)
+
+
+ASIDE = frozenset({"point", "switch", "near-kink", "constant"})
+"""Kinds of notes that tell where a check was made, and what is near."""
+
+
+def general_lines(file: FileResult, view: View) -> Iterator[Line]:
+    """What a reader should know of a file in which all is well: what was held constant, and what was not asked for everywhere."""
+    notes = {(n.kind, n.line, n.message): n for target in file.targets for n in target.notes if n.kind not in ASIDE}
+    stops = [(n.message.partition(":")[0], n.line) for n in notes.values() if n.kind == "stop-gradient"]
+    if stops:
+        places = ", ".join(name if line is None else f"{name} (line {line})" for name, line in stops)
+        yield from wrapped("      held constant: ", places, view, "quiet")
+    methods = dict.fromkeys(m for t in file.targets for m in silent(t))
+    yield from (line for method in methods for line in wrapped("      ", method, view, "quiet"))
+    for note in notes.values():
+        if note.kind != "stop-gradient":
+            where = "" if note.line is None else f"line {note.line}: "
+            yield from wrapped("      note: ", f"{where}{note.message}", view, "hint")
+
+
+def silent(target: TargetResult) -> Iterator[str]:
+    """The references that had nothing to say: `no symbolic (why)`."""
+    for name, method in (("symbolic", target.symbolic), ("finite differences", target.finite_difference)):
+        if method.startswith("none: "):
+            yield f"no {name} ({method.removeprefix('none: ')})"
 
 
 def function_lines(file: FileResult, view: View) -> Iterator[Line]:
     """User Functions, each checked alone."""
+    told = " ".join(target.blame.why for target in file.targets if target.blame is not None)
     for function in file.functions:
         line = "" if function.line is None else f", line {function.line}"
         code = "" if function.status == "pass" else f" [{CODES[function.status]}]"
-        yield [("  ", ""), _word(function.status, function.failing), (f"  {function.name}.backward alone{line}{code}", "")]
-        if function.why:
+        title = f"  {function.name}.backward alone{line}{code}"
+        yield from fold([("  ", ""), _word(function.status, function.failing), (title, "")], view.width, 8)
+        if function.why and not repeats(function.why, told):
             yield from wrapped("        ", function.why, view, "")
 
 
 def assert_lines(file: FileResult, view: View) -> Iterator[Line]:
     for item in file.asserts:
         failing = item.status == "fail"
-        yield [("  ", ""), _word(item.status, failing), (f"  assert, line {item.line}{f' [{EXPECTATION}]' if failing else ''}", "")]
+        title = f"  assert, line {item.line}{f' [{EXPECTATION}]' if failing else ''}"
+        yield from fold([("  ", ""), _word(item.status, failing), (title, "")], view.width, 8)
         if failing:
             yield from _excerpt(file, item.line, None, view)
             if item.message:
@@ -103,8 +139,6 @@ def _excerpt(file: FileResult, line: int, column: int | None, view: View) -> Ite
 
 def wrapped(lead: str, message: str, view: View, style: str) -> Iterator[Line]:
     """The message in lines of the view's width, later ones indented below the first."""
-    indent = " " * min(len(lead), 8)
-    room = max(view.width - len(lead), 20)
-    parts = [part for line in printable(message).splitlines() for part in textwrap.wrap(line, room, break_long_words=False) or [""]]
-    for number, part in enumerate(parts or [""]):
-        yield [(lead if number == 0 else indent, style), (part, "")]
+    indent = min(len(lead), 8)
+    for number, line in enumerate(printable(message).splitlines() or [""]):
+        yield from fold([(lead if number == 0 else " " * indent, style), (line, "")], max(view.width, indent + 20), indent)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 Part = tuple[str, str]
 Line = Sequence[Part]
@@ -32,6 +32,33 @@ UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 def plain(text: str) -> Line:
     return [(text, "")]
+
+
+WORD = re.compile(r"[ \t]*[^ \t]+|[ \t]+$")
+"""With the blanks before it. A no-break space keeps together what it stands between, and comes out as a blank."""
+
+
+def fold(line: Line, width: int, indent: int) -> Iterator[Line]:
+    """The line in lines of the width, later ones indented, broken at blanks alone; what has none may stick out."""
+    made: list[Part] = []
+    used = 0
+    for text, style in line:
+        for word in WORD.findall(printable(text).replace("\n", "\\n")):
+            if used > indent and used + len(word) > width:
+                yield made
+                made, word, used = [(" " * indent, "")], word.lstrip(" \t"), indent
+            word = word.replace("\xa0", " ")
+            if made and made[-1][1] == style:
+                made[-1] = (made[-1][0] + word, style)
+            else:
+                made.append((word, style))
+            used += len(word)
+    yield made
+
+
+def folded(line: str, width: int, indent: int = 8) -> list[str]:
+    """The same of a line without styles."""
+    return ["".join(part for part, _ in made) for made in fold(plain(line), width, indent)]
 
 
 def verdict_style(verdict: str, failing: bool) -> str:

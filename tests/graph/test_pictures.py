@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-COMMAND = re.compile(r"^\| `gradcli ([^`]*(samples/pictures/\w+\.svg))` \|", re.MULTILINE)
+COMMAND = re.compile(r"^\| `gradcli ([^`]*\b(\w+\.svg))` \| !\[[^]]*\]\((samples/pictures/\2)\) \|$", re.MULTILINE)
 COMMANDS = COMMAND.findall((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
@@ -23,12 +23,12 @@ def test_there_are_five() -> None:
     assert len(COMMANDS) == 5
 
 
-@pytest.mark.parametrize(("line", "picture"), COMMANDS, ids=[Path(picture).stem for _, picture in COMMANDS])
-def test_a_picture_is_what_its_command_draws(gradcli, tmp_path: Path, request, line: str, picture: str) -> None:
+@pytest.mark.parametrize(("line", "written", "picture"), COMMANDS, ids=[Path(written).stem for _, written, _ in COMMANDS])
+def test_a_picture_is_what_its_command_draws(gradcli, tmp_path: Path, request, line: str, written: str, picture: str) -> None:
     shutil.copytree(ROOT / "samples", tmp_path / "samples")
     done = gradcli(*line.split())
     assert done.returncode == 0, done.stderr
-    drawn = (tmp_path / picture).read_text(encoding="utf-8")
+    drawn = (tmp_path / written).read_text(encoding="utf-8")
     if request.config.getoption("--update-golden"):
         (ROOT / picture).write_text(drawn, encoding="utf-8", newline="\n")
     assert steady(drawn) == steady((ROOT / picture).read_text(encoding="utf-8"))

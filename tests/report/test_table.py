@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from gradcli.check.result import CheckResult, FileResult
+from gradcli.check.result import CheckResult, FileResult, Note
 from gradcli.report import table
 from gradcli.report.view import View
 
@@ -32,8 +32,63 @@ def test_narrow_terminal_stacks_and_cuts_no_number(result, golden):
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_table_rows_fit(result, width):
-    lines = table.render(result("passing", "kinked", "jacobian"), View(width=width)).splitlines()
-    assert all(len(line) <= width for line in lines if line.startswith("    "))
+    for names in (["wrong"], ["passing", "kinked", "jacobian"], []):
+        lines = table.render(result(*names), View(width=width)).splitlines()
+        assert [line for line in lines if len(line) > width] == []
+
+
+def test_many_files_have_a_line_each_and_those_that_fail_are_named_at_the_end(result):
+    checked = result(*["passing"] * 30, "wrong", "broken", "unchecked")
+    lines = table.render(checked, View()).splitlines()
+    assert lines[:30] == ["PASS  mse.grad  out by x: 2 elements, error 0; 1 assertion"] * 30
+    assert lines[-7:] == [
+        "failed: square.grad",
+        "with errors: broken.grad",
+        "unchecked: eigen.grad",
+        "help: gradcli explain G001",
+        "help: gradcli explain G006",
+        "help: gradcli explain G301",
+        "33 files: 30 passed, 1 failed, 1 with errors, 1 unchecked",
+    ]
+
+
+def test_what_passes_has_few_rows(make_leaf, make_target):
+    item = make_leaf(np.arange(50.0), np.arange(50.0))
+    text = table.render(CheckResult([FileResult("x.grad", "pass", False, [make_target(item)])]), View())
+    assert len(re.findall(r"^    x\[", text, re.MULTILINE)) == 5
+    assert "and 45 more, none of them worse (--verbose shows all)" in text
+
+
+def test_many_gradients_of_one_file_have_tables_where_something_is_wrong(make_leaf, make_target):
+    right, wrong = make_leaf([1.0], [1.0]), make_leaf([1.0], [2.0], status="fail")
+    targets = [make_target(right, line=n) for n in range(5)] + [make_target(wrong, line=9)]
+    text = table.render(CheckResult([FileResult("x.grad", "fail", True, targets)]), View())
+    assert text.count("difference +- bar") == 1
+    assert "  pass  line 3: out by x: 1 element, error 0\n" in text
+
+
+def test_what_a_reader_should_know_of_a_file_that_passes(make_leaf, make_target):
+    notes = [Note("stop-gradient", "detach: held constant by the references", n) for n in (4, 9)] + [Note("point", "at --seed 1")]
+    target = make_target(make_leaf([1.0], [1.0]), notes=notes, symbolic="none: no rule")
+    files = [
+        FileResult("x.grad", "pass", False, [target, target]),
+        FileResult("y.grad", "pass", False, [make_target(make_leaf([1.0], [1.0]))]),
+    ]
+    assert table.render(CheckResult(files), View()).splitlines()[:4] == [
+        "PASS  x.grad  out by x: 2 elements, error 0",
+        "      held constant: detach (line 4), detach (line 9)",
+        "      no symbolic (no rule)",
+        "PASS  y.grad  out by x: 1 element, error 0",
+    ]
+
+
+def test_the_same_is_said_once(result):
+    checked = result("wrong")
+    target = checked.files[0].targets[0]
+    target.blame.why = "Square: the gradient is half as large: a factor 2 is missing"
+    target.notes = [Note("wrong-gradient", "d out/d x is half as large: a factor 2 is missing", 8)]
+    checked.files[0].functions[0].why = "the gradient for argument 1 is half as large: a factor 2 is missing"
+    assert table.render(checked, View()).count("half as large") == 1
 
 
 def test_ascii(result):
@@ -46,7 +101,7 @@ def test_colour_only_repeats_the_words(result):
     assert ESCAPE.sub("", coloured) == table.render(result(), View())
 
 
-def test_worst_first_and_at_most_twenty_rows(make_leaf, make_target):
+def test_worst_first_and_at_most_ten_rows(make_leaf, make_target):
     right = np.arange(1.0, 51.0)
     factor = 1 + 1e-6 * np.arange(50)
     verdicts = np.where(np.arange(50) >= 47, "fail", "pass").astype(object)
@@ -55,8 +110,8 @@ def test_worst_first_and_at_most_twenty_rows(make_leaf, make_target):
 
     short = table.render(result, View())
     assert re.findall(r"^    x\[(\d+)\]", short, re.MULTILINE)[:4] == ["49", "48", "47", "46"]
-    assert len(re.findall(r"^    x\[", short, re.MULTILINE)) == 20
-    assert "30 more" in short
+    assert len(re.findall(r"^    x\[", short, re.MULTILINE)) == 10
+    assert "40 more" in short
     assert len(re.findall(r"^    x\[", table.render(result, View(verbose=True)), re.MULTILINE)) == 50
 
 
