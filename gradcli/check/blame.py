@@ -18,6 +18,7 @@ from gradcli.check.returns import backward_of, parameter, place_of
 from gradcli.check.target import Target, Term
 from gradcli.engine.node import Node, OperationNode
 from gradcli.engine.trace import Record
+from gradcli.errors import AutogradError
 from gradcli.references.path import reachable
 
 NODES = 2000
@@ -130,13 +131,16 @@ def wrong_rule(node: OperationNode, budget: int) -> Blame | None:
     terms = [split_term(Term(record, w)) for record, w in zip(outputs, weights, strict=False) if isinstance(record, Record)]
     if not terms:
         return None
-    given = alone(node, [np.asarray(w, dtype=dtype)[()] for w, (_, dtype) in zip(weights, node.shapes, strict=True)])
+    try:
+        given = alone(node, [np.asarray(w, dtype=dtype)[()] for w, (_, dtype) in zip(weights, node.shapes, strict=True)])
+    except AutogradError:
+        return None
     inputs = []
     for record in dict.fromkeys(r for r in node.records[:count] if isinstance(r, Record)):
         places = [k for k, r in enumerate(node.records[:count]) if r is record and node.edges[k] is not None]
         if places:
             inputs.append(lone_input(f"argument {places[0] + 1}", record, [given[k] for k in places if k in given], terms))
-    witness = Witness(inputs, budget)
+    witness = Witness(inputs, budget, partial=True)
     opinions = [witness.opinion(k) for k in range(len(inputs))]
     return judged(node, inputs, opinions)
 

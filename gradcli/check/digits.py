@@ -66,7 +66,7 @@ def value_ulps(target: Target, witness: Witness) -> float | None:
     if len(terms) != 1 or terms[0].record is None or terms[0].origin is not None or witness.method == "fd":
         return None
     try:
-        exact = witness.replay(terms[0]).output
+        exact = witness.replay(terms[0], 0).output
     except NoAnswer:
         return None
     value = np.asarray(parts(terms[0].record.value), dtype=float)

@@ -220,7 +220,8 @@ def judge_input(
 
     def rounding() -> np.ndarray | None:
         eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else float(np.finfo(np.float64).eps)
-        return sensitivity(witness.inputs, position, witness.budget, eps)
+        inputs, place = (witness.inputs, position) if witness.joint else ([witness.inputs[position]], 0)
+        return sensitivity(inputs, place, witness.budget, eps)
 
     slopes = partial(witness.slopes, position)
     point = parts(item.tensor.value)

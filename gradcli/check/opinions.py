@@ -62,14 +62,23 @@ class Opinion:
 
 
 class Witness:
-    """Asks the references about the inputs of one target; the exact replay of a term is made once for all inputs."""
+    """Asks the references about the inputs of one target; the exact replay of a term is made once for all inputs.
 
-    def __init__(self, inputs: Sequence[Input], budget: int, calls: Sequence[FunctionCall] = (), method: str = "all") -> None:
+    `partial`: each input is a variable of its own, though the program computed one from another, as the arguments of a
+    user Function are. Else such an input takes those along that depend on it, and needs a replay of its own.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Input], budget: int, calls: Sequence[FunctionCall] = (), method: str = "all", *, partial: bool = False
+    ) -> None:
         self.method = method
+        self.partial = partial
+        self.joint = partial or not any(i.fixed for i in inputs)
+        """Whether one replay serves all inputs."""
         self.calls = calls
         self.inputs = list(inputs)
         self.budget = budget
-        self.exact: dict[tuple[int, int], Exact | NoAnswer] = {}
+        self.exact: dict[tuple[int, int, int], Exact | NoAnswer] = {}
         self.order: dict[int, list[list[Record]]] = {}
         self.known_paths: dict[int, list[tuple[Term, Path]]] = {}
 
@@ -80,13 +89,14 @@ class Witness:
             self.order[key] = [i.records(term) for i in self.inputs]
         return self.order[key]
 
-    def replay(self, term: Term, digits: int = DIGITS) -> Exact:
-        """The term's output at so many digits. Raises NoAnswer."""
-        key = id(term.record), digits
+    def replay(self, term: Term, position: int, digits: int = DIGITS) -> Exact:
+        """The term's output at so many digits, for an input. Raises NoAnswer."""
+        key = id(term.record), -1 if self.joint else position, digits
         if key not in self.exact:
             assert term.record is not None
+            records = [r for r in self.records(term) if r] if self.joint else [self.records(term)[position]]
             try:
-                self.exact[key] = Exact(Path(term.record, [r for r in self.records(term) if r]), self.budget, digits)
+                self.exact[key] = Exact(Path(term.record, records), self.budget, digits)
             except NoAnswer as silent:
                 self.exact[key] = silent
         found = self.exact[key]
@@ -112,8 +122,8 @@ class Witness:
         shape = (() if term.weights is not None else np.shape(term.record.value)) + item.shape  # type: ignore[union-attr]
         if not records[position]:
             return np.zeros(shape), np.zeros(shape), []
-        exact = self.replay(term, digits)
-        place = sum(1 for r in records[:position] if r)
+        exact = self.replay(term, position, digits)
+        place = sum(1 for r in records[:position] if r) if self.joint else 0
         value, gross = exact.derivative(term.weights)[place]
         return value, gross, [d[place] for d in exact.beyond_kinks(term.weights)]
 
@@ -160,8 +170,13 @@ class Witness:
         """The path from an input to each term that depends on it."""
         if position not in self.known_paths:
             moved = [(t, self.records(t)[position]) for t in self.inputs[position].terms if t.record is not None]
-            self.known_paths[position] = [(t, Path(t.record, [records])) for t, records in moved if records and t.record is not None]
+            paths = [(t, Path(t.record, [records], self.held(t, position))) for t, records in moved if records and t.record is not None]
+            self.known_paths[position] = [(t, path) for t, path in paths if path.reached]
         return self.known_paths[position]
+
+    def held(self, term: Term, position: int) -> list[Record]:
+        """What does not move with an input, though it may depend on it."""
+        return [r for k, records in enumerate(self.records(term)) if k != position for r in records] if self.partial else []
 
     def evaluations(self, position: int) -> int:
         """How often the program was evaluated for the differences by an input."""
@@ -191,7 +206,7 @@ class Witness:
         noise = 0.0
         if term.weights is not None:
             with contextlib.suppress(NoAnswer):
-                noise = self.replay(term).noise(term.weights)
+                noise = self.replay(term, position).noise(term.weights)
         difference.refined(estimate, path, term.weights, elements, noise)
 
     def opinion(self, position: int) -> Opinion:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,14 @@ class Path:
 
     `inputs` holds for each differentiated input its records (a leaf that was updated between two uses has one
     for each of its values; all move together). Records that do not depend on an input are constants, at the
-    value of the base run.
+    value of the base run; so are the records in `held`, whatever they depend on.
     """
 
-    def __init__(self, output: Record, inputs: Sequence[Sequence[Record]]) -> None:
+    def __init__(self, output: Record, inputs: Sequence[Sequence[Record]], held: Iterable[Record] = ()) -> None:
         self.output = output
         self.inputs = [list(records) for records in inputs]
         free = {id(r) for records in self.inputs for r in records}
-        self.steps = downstream(reachable(output, free), free)
+        self.steps = downstream(reachable(output, free | {id(r) for r in held}), free)
         self.moves = {id(r) for r in self.steps} | free
         self.evaluations = 0
         """How often the program was evaluated for differences."""
@@ -49,6 +49,8 @@ class Path:
         `apply` gets, for each step, the replayed arguments where they depend on an input and
         `constant(value at the base run)` elsewhere.
         """
+        if not self.reached:
+            return constant(self.output.value)
         state: dict[int, Any] = {}
         for records, given in zip(self.inputs, values):
             for record, value in zip(records, given):

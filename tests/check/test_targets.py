@@ -122,6 +122,39 @@ def test_second_order_is_the_hessian(check) -> None:
     assert found.status == "pass"
 
 
+def test_an_input_takes_along_the_inputs_that_depend_on_it(check) -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nh = x * x\n"
+    (target,) = check(text + "check((h * h * x).sum(), wrt=[h, x])").targets
+    assert (target.status, target.notes) == ("pass", [])
+    assert [i.symbolic.tolist() for i in target.inputs] == [[2.0, 16.0], [5.0, 80.0]]
+
+
+def test_a_view_written_to_depends_on_its_base(check) -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nh = x * x\nv = h.unsqueeze(0)\nv *= x\n(g,) = grad(v.sum(), h)"
+    (target,) = check(text).targets
+    assert (target.status, target.inputs[0].symbolic.tolist()) == ("pass", [1.0, 1.0])
+
+
+def test_a_write_through_an_expansion(check) -> None:
+    text = "x = tensor([1.5], requires_grad=True)\nw = tensor(0.5, requires_grad=True)\nh = x.abs().expand(2, 1)\nh[1:] = w * w\n"
+    assert check(text + "y = (h * h).sum()").status == "pass"
+
+
+def test_hooks_are_left_out_also_where_the_graph_changes_later(check) -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nh = exp(x)\nh.register_hook(lambda g: g * 2)\n"
+    (target,) = check(text + "(h * h).sum().backward()\nh.data.mul_(3)\nh.zero_()").targets
+    assert (target.status, [n.kind for n in target.notes]) == ("pass", ["hook", "stop-gradient", "stop-gradient"])
+    assert target.inputs[0].autograd == pytest.approx(2 * np.exp([2.0, 4.0]))
+
+
+def test_a_user_function_is_checked_after_its_saved_tensors_changed(check) -> None:
+    text = "class F(Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n        return x * x\n"
+    text += "    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        return g * 2 * x\n"
+    text += "x = tensor([1.0, 2.0], requires_grad=True)\nh = x * 1\nF.apply(h).sum().backward()\nh.mul_(3)"
+    found = check(text)
+    assert (found.status, [f.status for f in found.functions]) == ("pass", ["pass"])
+
+
 def test_an_inner_tensor_is_the_one_that_it_was(check) -> None:
     text = "x = tensor([1.0, 2.0], requires_grad=True)\nh = x * 3\n"
     found = check(text + "check((h * h).sum(), wrt=[h])\nh.add_(1)\n(g,) = grad((h * h).sum(), h)\nh.mul_(2)\n")
