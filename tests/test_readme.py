@@ -71,8 +71,9 @@ def test_console_blocks(folder, gradcli, request, same):
 
 OPTIONS = (
     "--output", "-o", "--wrt", "--grad-outputs", "--order", "--format", "--out", "--seed", "--set", "--data", "--quiet", "--verbose",
-    "--color", "--stdin-filename", "--config", "--no-config", "--report", "--strict", "--fail-on", "--points", "--timeout", "--memory", "--fail-fast",
-    "--cache", "--force-exclude", "--update-expectations", "--graph", "-e", "--at", "--latex", "--code", "--install-completion", "-j",
+    "--color", "--stdin-filename", "--config", "--no-config", "--report", "--strict", "--fail-on", "--points", "--timeout", "--memory",
+    "--fail-fast", "--cache", "--force-exclude", "--update-expectations", "--graph", "-e", "--at", "--latex", "--code", "-j",
+    "--install-completion",
 )  # fmt: skip
 OTHERS = (
     "SVG", "HTML", "DOT", "Mermaid", "JSON", "PNG", "PDF", "FPCore", "check_gradient", "gc.Function", "gradcli.testing.check", "gradcheck",
