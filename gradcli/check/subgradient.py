@@ -98,12 +98,12 @@ def forgive_hidden_kinks(judgement: Judgement, item: Input, given: np.ndarray) -
     if not kinks.any() or any(term.weights is None for term in item.terms):
         return
     try:
-        near, nearer = (Neighbours([item], SMALL_WORK, count=FEW, step=step).points.reshape(-1, *item.shape) for step in (STEP, STEP / 1e6))
+        near, nearer = (Neighbours([item], SMALL_WORK, count=FEW, step=step).points.reshape(-1, *item.shape) for step in (1e3 * STEP, STEP))
     except NoAnswer:
         return
     with np.errstate(all="ignore"):
         middle, noise = nearer.mean(axis=0), NOISE * np.abs(nearer).max()
         spread = np.ptp(nearer, axis=0)
-        shrinks = spread <= 1e-3 * np.ptp(near, axis=0) + 1e-12 * np.abs(middle) + noise
+        shrinks = spread <= 0.01 * np.ptp(near, axis=0) + 1e-12 * np.abs(middle) + noise
         smooth = kinks & shrinks & (np.abs(middle - given) <= spread + ROOM * np.abs(middle) + noise)
     judgement.verdicts[smooth] = "pass"

@@ -20,7 +20,7 @@ class LinalgCholeskyEx(Operation):
     """The lower triangle L with L @ L.T = x (`upper`: its transpose). (..., n, n) -> (..., n, n).
 
     Only one triangle of x is read, but the gradient is that of (x + x.T) / 2, symmetric, as PyTorch's; so references
-    read (x + x.T) / 2 too. LinAlgError unless x is positive definite. Source: I. Murray, Differentiation of the
+    move (x + x.T) / 2 too. LinAlgError unless x is positive definite. Source: I. Murray, Differentiation of the
     Cholesky decomposition, arXiv:1602.07527, eq. 10.
     """
 
@@ -43,14 +43,17 @@ class LinalgCholeskyEx(Operation):
             ) from None
         return np.conjugate(np.swapaxes(low, -1, -2)) if self.upper else low
 
-    def replay(self, args: Sequence[Value], decision: Any) -> Value:
-        return self.forward(symmetric(args[0]))
+    def decide(self, x: Value) -> Value:
+        return unread(x, self.upper)
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return self.forward(symmetric(x) + decision)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.forward(symmetric(args[0]))
+        return self.branch(args[0], decision=decision)
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
-        low = elimination.each(lambda a: elimination.cholesky(a, sqrt), (symmetric(args[0]),), (2,))
+        low = elimination.each(lambda a: elimination.cholesky(a, sqrt), (symmetric(args[0]) + decision,), (2,))
         return np.conjugate(np.swapaxes(low, -1, -2)) if self.upper else low
 
     def vjp_x(self, g: Value, out: Value) -> Value:
@@ -71,6 +74,15 @@ class LinalgCholeskyEx(Operation):
 def symmetric(x: Value) -> Value:
     """(x + x.T) / 2."""
     return (x + np.conjugate(np.swapaxes(x, -1, -2))) * 0.5 if np.ndim(x) > 1 else x
+
+
+def unread(x: Value, upper: bool) -> Value:
+    """What reading one triangle alone adds to (x + x.T) / 2: 0 where x is symmetric."""
+    if np.ndim(x) < 2:
+        return np.zeros(())
+    half = np.triu(x, 1) if upper else np.tril(x, -1)
+    diagonal = np.where(eye(x.shape[-1]), np.real(x), 0.0)
+    return half + np.conjugate(np.swapaxes(half, -1, -2)) + diagonal - symmetric(x)
 
 
 def failing_minor(x: Value) -> tuple[int, int]:

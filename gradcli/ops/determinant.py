@@ -85,7 +85,7 @@ def cofactors(x: Value) -> Value:
 class LinalgSlogdet(Factored):
     """The sign of the determinant and the logarithm of its absolute value. (..., n, n) -> (...), (...).
 
-    Gradient of the logarithm: g times the inverse, transposed. At a singular matrix (0, -inf) there is none: LinAlgError.
+    Gradient of the logarithm: g times the inverse, transposed; infinite or NaN at a singular matrix (0, -inf), as PyTorch.
     """
 
     saves = "A=x LU pivots sign=out.0"
@@ -115,13 +115,32 @@ class LinalgSlogdet(Factored):
         of_sign, of_size = g
         if is_complex(x):
             of_size = of_size - 1j * imaginary(conj(of_sign) * out[0])
-        return spread(of_size) * adjoint(inv(x))
+        return spread(of_size) * (singular_inverse(adjoint(raw(x))) if np.any(np.isneginf(raw(out[1]))) else adjoint(inv(x)))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         for shape in ((2, 2), (3, 3), (2, 2, 2)):
             yield cls(), (rng.normal(size=shape) + 2 * np.eye(shape[-1]),)
         yield cls(), (np.array([[1.0, 2.0], [3.0, -1.0]]),)
+
+
+def singular_inverse(x: Value) -> Value:
+    """The inverse by elimination that divides by pivots which are 0: infinite, or NaN, where it does not exist."""
+    n = x.shape[-1]
+    out = np.empty_like(x)
+    for index in np.ndindex(*x.shape[:-2]):
+        rows, right = x[index].copy(), np.eye(n, dtype=x.dtype)
+        for k in range(n):
+            swap = [k, k + int(np.argmax(np.abs(rows[k:, k])))]
+            rows[swap], right[swap] = rows[swap[::-1]], right[swap[::-1]]
+            factors = rows[k + 1 :, k] / rows[k, k] if rows[k, k] != 0 else rows[k + 1 :, k]
+            rows[k + 1 :] -= np.outer(factors, rows[k])
+            right[k + 1 :] -= np.outer(factors, right[k])
+        for k in reversed(range(n)):
+            right[k] /= rows[k, k]
+            right[:k] -= np.outer(rows[:k, k], right[k])
+        out[index] = right
+    return out
 
 
 def imaginary(z: Value) -> Value:

@@ -218,8 +218,7 @@ class Aminmax(Operation):
         return low.vjp_x(g[0], x, out[0]) + high.vjp_x(g[1], x, out[1])
 
     def kinks(self, x: Value) -> Value | None:
-        low, high = self.pair()
-        gaps: list[Any] = [low.kinks(x), high.kinks(x)]
+        gaps: list[Any] = [np.abs(np.asarray(op.kinks(x))) for op in self.pair()]
         return np.minimum(*gaps)
 
     @classmethod

@@ -149,9 +149,8 @@ class Logit(Elementwise):
 
 
 def share(x: Value, y: Value, grow: Operation) -> Value:
-    """grow(x) / (grow(x) + grow(y)), 1/2 where both are infinite alike."""
-    alike = (x == y) & ((x == np.inf) | (x == -np.inf))
-    return 1 / (1 + grow(where(alike, 0.0, y - x)))
+    """grow(x) / (grow(x) + grow(y)); NaN where both are infinite alike, as PyTorch."""
+    return 1 / (1 + grow(y - x))
 
 
 OPERATIONS = (LogSigmoid, Softplus, Logaddexp, Logaddexp2, Logit)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import DataError, ShapeError
 from gradcli.ops import elimination
-from gradcli.ops.cholesky import symmetric
+from gradcli.ops.cholesky import symmetric, unread
 from gradcli.ops.conjugate import is_complex
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.indexing import getitem
@@ -116,7 +116,7 @@ def absent(g: Value) -> bool:
 class LinalgEigh(Operation):
     """Eigenvalues, ascending, and orthonormal eigenvectors (columns) of a symmetric matrix. (..., n, n) -> (..., n), (..., n, n).
 
-    One triangle is read (`UPLO`); the gradient is that of (x + x.T) / 2, which references read. The sign of an
+    One triangle is read (`UPLO`); the gradient is that of (x + x.T) / 2, which references move. The sign of an
     eigenvector is LAPACK's, and pinned. Equal eigenvalues have a gradient, their eigenvectors have none (NaN, as
     PyTorch). Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
     """
@@ -129,19 +129,22 @@ class LinalgEigh(Operation):
     outputs = 2
     UPLO: Any = "L"
 
-    def decide(self, x: Value) -> Value:
+    def forward(self, x: Value) -> Any:
         need_square("linalg.eigh", x)
-        return leading_signs(np.linalg.eigh(x, self.UPLO)[1])
+        values, vectors = np.linalg.eigh(x, self.UPLO)
+        return values, vectors
+
+    def decide(self, x: Value) -> Any:
+        """The signs of the eigenvectors, and what reading one triangle adds."""
+        return leading_signs(self.forward(x)[1]), unread(x, self.UPLO == "U")
 
     def branch(self, x: Value, decision: Any = None) -> Any:
-        values, vectors = np.linalg.eigh(x, self.UPLO)
-        return values, vectors if is_complex(vectors) else (vectors * flips(vectors, decision)).astype(vectors.dtype)
-
-    def replay(self, args: Sequence[Value], decision: Any) -> Any:
-        return self.branch(symmetric(args[0]), decision=decision)
+        signs, skew = decision
+        values, vectors = np.linalg.eigh(symmetric(x) + skew)
+        return values, vectors if is_complex(vectors) else (vectors * flips(vectors, signs)).astype(vectors.dtype)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.replay(args, decision)
+        return self.branch(args[0], decision=decision)
 
     def vjp_x(self, g: Value, out: Value) -> Value:
         (values, vectors), (of_values, of_vectors) = out, g

@@ -46,6 +46,27 @@ class ScatterReduce(Operation):
         hits = self.hits(x, index)
         return np.where(hits > 0, hits + self.include_self, 1.0).astype(None if x.dtype.kind == "O" else x.dtype)
 
+    def decide(self, x: Value, index: Value, src: Value) -> Any:
+        """For an extreme: which elements of x and of src have it, and how many tie at each place."""
+        if self.reduce not in ("amax", "amin"):
+            return None
+        begin, out = self.start(x, index), self.forward(x, index, src)
+        taken = first(src, index.shape) == Gather(dim=self.dim)(out, index)
+        return begin == out, taken, self.ties(begin, index, src, out)
+
+    def branch(self, x: Value, index: Value, src: Value, decision: Any = None) -> Value:
+        """With a decision the mean of the elements that tied."""
+        if decision is None:
+            return self.forward(x, index, src)
+        own, taken, ties = decision
+        out = np.array(np.where(own, x, 0), dtype=np.result_type(x, src), subok=True)
+        np.add.at(out, along(index, self.dim), np.where(taken, src[tuple(slice(n) for n in index.shape)], 0))
+        return out / ties
+
+    def kinks(self, x: Value, index: Value, src: Value) -> Value | None:
+        decision = self.decide(x, index, src)
+        return None if decision is None else np.asarray(decision[2] < 2)
+
     def forward(self, x: Value, index: Value, src: Value) -> Value:
         out = np.array(self.start(x, index), dtype=np.result_type(x, src), subok=True)
         REDUCTIONS[self.reduce].at(out, along(index, self.dim), src[tuple(slice(n) for n in index.shape)])
@@ -85,7 +106,7 @@ class ScatterReduce(Operation):
         return where(left > 0, 0.0, show(product) / where(v == 0, 1.0, v))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return self.forward(*[np.array(a) for a in leading(args, lead)])
+        return self.replay([np.array(a) for a in leading(args, lead)], decision)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

@@ -154,14 +154,21 @@ NUDGE = 1e-7
 
 
 def beyond(record: Record, values: list[Any], mask: np.ndarray, side: int) -> Any:
-    """The decision just beside the point: the first argument moved up or down (several results of a tie: one after the other)."""
+    """The decision just beside the point: all arguments moved up or down, each number by another amount, so that ties part."""
     assert record.op is not None
-    if holds_complex(values[0]):
+    if any(map(holds_complex, values)):
         return record.decision
-    first = np.asarray(values[0], dtype=float)
-    moved = first + side * NUDGE * np.maximum(1.0, np.abs(first)) * (1 + np.arange(first.size).reshape(first.shape) / max(first.size, 1))
-    decision = record.op.decide(moved, *values[1:])
+    decision = record.op.decide(*(nudged(v, side * (1 + k)) for k, v in enumerate(values)))
     return np.where(mask, decision, record.decision) if isinstance(record.op, Elementwise) else decision
+
+
+def nudged(value: Any, steps: int) -> Any:
+    """Floating numbers moved by so many steps, the later ones a little farther; anything else as it is."""
+    array = np.asarray(value)
+    if array.dtype.kind != "f":
+        return value
+    farther = 1 + np.arange(array.size).reshape(array.shape) / max(array.size, 1)
+    return array + steps * NUDGE * np.maximum(1.0, np.abs(array)) * farther
 
 
 def total(variables: Sequence[np.ndarray], adjoint: list[Any]) -> list[Any]:

@@ -304,3 +304,15 @@ def test_a_backward_of_the_wrong_shape_is_told_with_its_place() -> None:
     found = check_file("t.grad", "\n".join([*lines, "x = ones(3, requires_grad=True)", "y = F.apply(x).sum()"]), CheckOptions())
     assert found.error is not None
     assert found.error.span.line == 9
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["cholesky(A)[1, 0]", "cholesky(A, upper=True)[0, 1]", "eigvalsh(A)[0]", "eigh(A, UPLO='U')[0][1]", "eigh(A)[1][0].square() @ w"],
+)
+@pytest.mark.parametrize("below", [0.5, 1.0])
+def test_a_matrix_that_is_read_by_one_triangle_need_not_be_symmetric(check, formula: str, below: float) -> None:
+    lines = ["import torch", f"A = torch.tensor([[2.0, 1.0], [{below}, 3.0]], requires_grad=True)", "w = torch.tensor([1.0, 3.0])"]
+    assert check("\n".join([*lines, f"loss = torch.linalg.{formula}"])).status == "pass"
+    wrong = [*lines, f"loss = torch.linalg.{formula}", "g = torch.autograd.grad(loss, A)[0]", "claim(loss, A, g * 1.001)"]
+    assert check("\n".join(wrong)).status == "fail"

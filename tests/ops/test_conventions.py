@@ -81,7 +81,7 @@ def test_of_one_argument(name, points, options, expected) -> None:
         ("special.xlog1py", [0, 0], [-1, 1], [0, math.log(2)], [nan, 0]),
         ("fmod", [-1.5, 1.0], [1.0, 0.1], [1, 1], [1, -9]),
         ("remainder", [-1.5, 1.0], [1.0, 0.1], [1, 1], [2, -9]),
-        ("logaddexp", [inf, -inf, 0], [inf, -inf, 0], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]),
+        ("logaddexp", [inf, -inf, 0, inf], [inf, -inf, 0, 0], [nan, nan, 0.5, 1], [nan, nan, 0.5, 0]),
         ("prelu", [-2, 0, 3], 0.3, [0.3, 0.3, 1], -2),
     ],
 )

@@ -48,6 +48,21 @@ def test_logdet_is_nan_below_zero_and_its_gradient_the_inverse() -> None:
     assert np.isnan(call("logdet", leaf([[-1.0]])).value)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_logdet_of_singular_matrices_has_no_finite_gradient() -> None:
+    """What PyTorch's elimination gives."""
+    inf, nan = np.inf, np.nan
+    for matrix, expected in (
+        ([[1.0, 2.0], [2.0, 4.0]], [[-inf, inf], [inf, -inf]]),
+        ([[0.0, 0.0], [0.0, 0.0]], [[nan, nan], [nan, inf]]),
+        ([[0.0, 0.0], [1.0, 1.0]], [[inf, -inf], [0.0, 1.0]]),
+    ):
+        x = Tensor(np.array(matrix), True)
+        out = call("logdet", x)
+        assert out.value == -inf
+        np.testing.assert_array_equal(grad(out, [x])[0].value, expected)
+
+
 def test_cholesky_reads_one_triangle_and_gives_a_symmetric_gradient() -> None:
     half = leaf(np.tril(SPD))
     low = call("linalg.cholesky", half)
