@@ -73,8 +73,8 @@ class Witness:
     ) -> None:
         self.method = method
         self.partial = partial
-        self.joint = partial or not any(i.fixed for i in inputs)
-        """Whether one replay serves all inputs."""
+        self.joint = partial or (not any(i.fixed for i in inputs) and len({id(i.tensor) for i in inputs}) == len(inputs))
+        """Whether one replay serves all inputs: none depends on another, or is another."""
         self.calls = calls
         self.inputs = list(inputs)
         self.budget = budget

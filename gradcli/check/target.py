@@ -222,7 +222,10 @@ def from_pass(record: PassRecord, label: Any) -> Target | None:
         t = entry.tensor
         given = np.asarray(entry.total)
         if any(p.hooked for p in (record, *entry.earlier)):
-            given = without_hooks([record, *entry.earlier], entry)
+            unchanged = without_hooks([record, *entry.earlier], entry)
+            if unchanged is None:
+                continue
+            given = unchanged
             notes.append(Note("hook", f"{name}: a hook took part in its gradient, which is judged without the hook's change", line))
         inputs.append(Input(name, at, t.shape, t.dtype, t, given, own, entry.constant, fixed=entry.fixed))
     tensor, _, value, weight = record.outputs[0]
@@ -233,11 +236,12 @@ def from_pass(record: PassRecord, label: Any) -> Target | None:
     return Target(name, line, np.asarray(value), weights, 1, inputs, roots, notes)
 
 
-def without_hooks(passes: Sequence[PassRecord], entry: PassEntry) -> np.ndarray:
-    """What the passes give to an input when no hook changes it."""
+def without_hooks(passes: Sequence[PassRecord], entry: PassEntry) -> np.ndarray | None:
+    """What the passes give to an input when no hook changes it; None where nobody knows."""
     total = np.zeros(entry.tensor.shape, entry.tensor.dtype) if entry.constant is None else np.asarray(entry.constant)
-    parts = [np.asarray(e.plain) for record in passes for e in record.entries if e.tensor is entry.tensor]
-    return np.asarray(sum(parts, total))
+    own = [next((e for e in record.entries if e.tensor is entry.tensor), None) for record in passes]
+    parts = [e.plain for e in own if e is not None]
+    return None if any(part is None for part in parts) else np.asarray(sum([np.asarray(part) for part in parts], total))
 
 
 def pass_terms(record: PassRecord) -> list[Term]:

@@ -18,7 +18,7 @@ from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Parts
 from gradcli.engine.roots import Root, as_sequence, check_roots, gradients_of, start
 from gradcli.engine.saved import unpack
 from gradcli.engine.tensor import Tensor
-from gradcli.engine.trace import PassEntry, PassRecord, snapshot
+from gradcli.engine.trace import PassEntry, PassRecord, fixed_record, snapshot
 from gradcli.errors import AutogradError
 
 ONLY_INPUTS = (
@@ -327,20 +327,28 @@ def backward(
             "sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
         )
     sweep = Pass(roots, targets=targets, recorded=bool(create_graph), own=own)
-    sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph))
-    note_plain(sweep.note)
+    try:
+        sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph))
+    finally:
+        note_plain(sweep.note)
 
 
 def note_plain(note: PassRecord | None) -> None:
-    """What a pass in which a hook took part gives without it: asked for now, since the program may change the graph later."""
+    """What a pass in which a hook took part gives without it: asked for now, since the program may change the graph later.
+
+    Nobody knows of a pass that ended in an error.
+    """
     if note is None or not note.hooked or not note.entries:
         return
     outputs, weights = [o[0] for o in note.outputs], [Tensor(np.asarray(o[3])) for o in note.outputs]
     try:
         found = grad(outputs, [e.tensor for e in note.entries], weights, retain_graph=True, allow_unused=True, own=True)
     except AutogradError:
-        return
-    for entry, g in zip(note.entries, found, strict=True):
+        found = ()
+    if not found:
+        for entry in note.entries:
+            entry.plain = None
+    for entry, g in zip(note.entries, found, strict=False):
         entry.plain = np.zeros(entry.tensor.shape, entry.tensor.dtype) if g is None else snapshot(g.value)
 
 
@@ -390,7 +398,7 @@ def grad(
     sweep.run(bool(create_graph) if retain_graph is None else bool(retain_graph), "grad")
     if sweep.note is not None:
         sweep.note.entries += [
-            PassEntry(tensor, snapshot(getattr(g, "value", g)), None, [])
+            PassEntry(tensor, snapshot(getattr(g, "value", g)), None, [], fixed_record(tensor))
             for tensor, g in ((t, sweep.captured.get(edge)) for t, edge in zip(wanted, edges, strict=False))
             if g is not None
         ]

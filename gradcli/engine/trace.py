@@ -90,7 +90,7 @@ class FunctionCall:
 class PassEntry:
     """What one backward pass gave to one input.
 
-    `gradient` is this pass's own part, `plain` the same as if no hook had changed it, `total` the accumulated `.grad`
+    `gradient` is this pass's own part, `plain` the same as if no hook had changed it (None: unknown), `total` the accumulated `.grad`
     after it (the gradient itself for autograd.grad). `fixed` holds the record that an inner tensor had then (a write in
     place gives it another one), and is None for a leaf. `earlier` are the passes whose parts are in the total besides,
     `constant` what else is.
@@ -98,9 +98,9 @@ class PassEntry:
 
     __slots__ = ("constant", "earlier", "fixed", "gradient", "plain", "tensor", "total")
 
-    def __init__(self, tensor: Tensor, gradient: Any, constant: Any, earlier: list[PassRecord]) -> None:
+    def __init__(self, tensor: Tensor, gradient: Any, constant: Any, earlier: list[PassRecord], fixed: list[Record] | None = None) -> None:
         self.tensor = tensor
-        self.fixed = fixed_record(tensor)
+        self.fixed = fixed
         self.gradient = self.plain = gradient
         self.constant = constant
         self.earlier = earlier

@@ -129,6 +129,12 @@ def test_an_input_takes_along_the_inputs_that_depend_on_it(check) -> None:
     assert [i.symbolic.tolist() for i in target.inputs] == [[2.0, 16.0], [5.0, 80.0]]
 
 
+def test_the_same_input_twice(check) -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nx.register_hook(lambda g: g * 2)\n"
+    (target,) = check(text + "g = grad((x**3).sum(), [x, x])").targets
+    assert [i.autograd.tolist() for i in target.inputs] == [i.symbolic.tolist() for i in target.inputs] == [[3.0, 12.0]] * 2
+
+
 def test_a_view_written_to_depends_on_its_base(check) -> None:
     text = "x = tensor([1.0, 2.0], requires_grad=True)\nh = x * x\nv = h.unsqueeze(0)\nv *= x\n(g,) = grad(v.sum(), h)"
     (target,) = check(text).targets
@@ -316,3 +322,17 @@ def test_a_matrix_that_is_read_by_one_triangle_need_not_be_symmetric(check, form
     assert check("\n".join([*lines, f"loss = torch.linalg.{formula}"])).status == "pass"
     wrong = [*lines, f"loss = torch.linalg.{formula}", "g = torch.autograd.grad(loss, A)[0]", "claim(loss, A, g * 1.001)"]
     assert check("\n".join(wrong)).status == "fail"
+
+
+def test_a_leaf_that_became_a_result_keeps_the_gradient_of_the_leaf(check) -> None:
+    text = (
+        "x = tensor([1.0, 2.0], requires_grad=True)\nh = (x * x).sum()\nx.requires_grad_(False)\nx.copy_(h * ones(2))\n(h * h).backward()"
+    )
+    (target,) = check(text).targets
+    assert (target.status, target.inputs[0].symbolic.tolist()) == ("pass", [20.0, 40.0])
+
+
+def test_a_pass_that_ends_in_an_error_is_not_judged_where_a_hook_took_part(check) -> None:
+    text = "x = tensor([1.0, 2.0], requires_grad=True)\nx.register_hook(lambda g: g * 2)\nr = relu(x)\ny = r + x\nr += 1\n"
+    found = check(text + "try:\n    y.sum().backward()\nexcept RuntimeError as e:\n    pass")
+    assert not found.failing
