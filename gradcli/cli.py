@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import re
 import sys
 from typing import Annotated, Any
@@ -68,6 +69,7 @@ def main() -> None:
     """The console script."""
     # At its end Python looks for cycles among all that was ever imported, which takes longer than many a command.
     atexit.register(gc.freeze)
+    open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -77,6 +79,13 @@ def main() -> None:
     except BrokenPipeError:
         status = pipe_closed()
     sys.exit(int(status))
+
+
+def open_streams() -> None:
+    """Where a script has closed one of the three streams there is nothing to read, or nobody reads: no reason to fail."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - it stays open
 
 
 def status_of(arguments: list[str]) -> ExitStatus:

@@ -36,6 +36,20 @@ def test_closed_pipe_surely(programs, tmp_path):
 
 
 @UNIX
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- <&-"])
+def test_closed_streams(programs, tmp_path, redirection):
+    programs("good")
+    done = shell(f"{GRADCLI} check good.grad {redirection}; echo status $?", tmp_path)
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("status 0", "")
+
+
+@UNIX
+def test_nothing_to_read(tmp_path):
+    done = shell(f"{GRADCLI} run - <&-; echo $?", tmp_path)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+@UNIX
 def test_a_script_under_set_e(programs, tmp_path):
     programs("good", "wrong", "syntax", "nothing")
     script = f"""
