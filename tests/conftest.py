@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew from what the code gives now")
 
 
+# Dozens of tests start gradcli as a process: with this it would be compiled anew in each, which takes longer than all else.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # The garbage collector took a sixth of the time of the tests.
 gc.set_threshold(50_000, 20, 50)
 
