@@ -246,7 +246,9 @@ class Pass:
             run_after(watch.after, node, [], [g], self.recorded)
 
     def accumulate(self, leaf: Tensor, g: Any) -> None:
-        """Add to `.grad`, and tell the tracer."""
+        """Add to `.grad`, and tell the tracer. Raises RuntimeError, as PyTorch, where a write in place has made the leaf a result."""
+        if leaf.node is not None:
+            raise AutogradError("leaf variable has been moved into the graph interior", hint="write to a clone() of the leaf")
         tracer = state.tracer
         if self.note is None or tracer is None:
             store(leaf, g, self.recorded)
