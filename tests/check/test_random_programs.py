@@ -10,7 +10,7 @@ import pytest
 from gradcli.check import CheckOptions, check_file
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "parity"))
-from programs import program  # noqa: E402
+from programs import program
 
 BEHIND = (".data", "detach()")
 """What lets a program change values behind the graph: autograd is then wrong, and the check must say so."""
