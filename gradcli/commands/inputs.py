@@ -20,14 +20,14 @@ STANDARD_INPUT_NAME = "<stdin>"
 class Given(str):
     """Stands for a path where the text comes from elsewhere; as a string it is the name of that in reports."""
 
-    def source(self, limits: Limits) -> Source:
+    def source(self, limits: Limits, data: str | None) -> Source:
         raise NotImplementedError
 
 
 class StandardInput(Given):
     """What is on standard input."""
 
-    def source(self, limits: Limits) -> Source:
+    def source(self, limits: Limits, data: str | None) -> Source:
         return decoded(self, sys.stdin.buffer.read(limits.file_size + 1), limits)
 
 
@@ -42,10 +42,10 @@ class Formula(Given):
         made.text, made.at = text, at
         return made
 
-    def source(self, limits: Limits) -> Source:
+    def source(self, limits: Limits, data: str | None) -> Source:
         from gradcli.interpreter.formula import formula_source
 
-        return formula_source(self.text, self.at, limits)
+        return formula_source(self.text, self.at, limits, data)
 
 
 def find(paths: list[str], wanted: Wanted = Wanted()) -> tuple[list[str], list[UsageError]]:
@@ -78,10 +78,10 @@ def _names(wanted: Wanted) -> str:
     return " or ".join(pattern.text for pattern in wanted.include)
 
 
-def read(path: str, limits: Limits) -> Source:
-    """The text of one file; UsageError where it cannot be read, LimitError where it is too large."""
+def read(path: str, limits: Limits, data: str | None = None) -> Source:
+    """The text of one file; UsageError where it cannot be read, LimitError where it is too large. `data`: where load(...) looks."""
     if isinstance(path, Given):
-        return path.source(limits)
+        return path.source(limits, data)
     try:
         with open(path, "rb") as file:
             return decoded(walk.shown(path), file.read(limits.file_size + 1), limits)

@@ -30,7 +30,7 @@ class Start:
     def read(self, path: str) -> Source:
         """The text of a file. Whatever is wrong with the options is told before."""
         _ = self.overrides
-        return inputs.read(path, self.limits)
+        return inputs.read(path, self.limits, self.data)
 
     def run(self, source: Source, **options: Any) -> Run:
         """One run of a file; what ends it early is in the result. `options` are those of `run_file`."""

@@ -55,7 +55,7 @@ class Plan:
     def task(self, path: str) -> Task:
         """The task for one path. Raises GradcliError where it cannot be read."""
         settings = self.settings_of(path)
-        return Task(path, inputs.read(path, settings.limits), settings, self.bounds_of(path))
+        return Task(path, inputs.read(path, settings.limits, settings.data), settings, self.bounds_of(path))
 
     def workers(self, paths: Sequence[str]) -> Supervisor | None:
         """Workers that begin to get ready now, if these files will need any; what a cache knows needs none."""

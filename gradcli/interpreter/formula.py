@@ -14,7 +14,6 @@ from gradcli.interpreter.program import evaluate
 from gradcli.interpreter.vocabulary import build_vocabulary
 from gradcli.syntax.formula import MODULES, PATH, FormulaSource, free_names
 from gradcli.syntax.parser import parse_expression
-from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
 
 
@@ -25,7 +24,7 @@ class FormulaError(UsageError):
     type = "NameError"
 
 
-def formula_source(text: str, at: tuple[tuple[str, str], ...], limits: Limits) -> FormulaSource:
+def formula_source(text: str, at: tuple[tuple[str, str], ...], limits: Limits, data: str | None = None) -> FormulaSource:
     """A formula with its point. Raises UsageError that names each variable without a value, and each value without a variable.
 
     What is wrong with the formula itself is left to whoever parses it, who can show the place.
@@ -35,12 +34,12 @@ def formula_source(text: str, at: tuple[tuple[str, str], ...], limits: Limits) -
         node, _ = parse_expression(text, nesting=limits.nesting)
     except GradcliError:
         return FormulaSource(PATH, text)
-    known = build_vocabulary(Meter(limits), lambda *values, **options: None, Source(PATH, text).path, None).names
+    known = build_vocabulary(Meter(limits), lambda *values, **options: None, data).names
     words = {*known, *MODULES}
     read = free_names(ast.Module([ast.Expr(node)], []))
     refuse_unknown_functions(node, words | {name for name, _ in at})
     refuse(read, [name for name, _ in at], words)
-    complexes = frozenset(name for name, value in at if is_complex(name, value, limits))
+    complexes = frozenset(name for name, value in at if is_complex(name, value, limits, data))
     return FormulaSource(PATH, text, at, complexes)
 
 
@@ -63,10 +62,10 @@ def refuse(read: list[str], given: list[str], known: set[str]) -> None:
             raise FormulaError(f"--at {name}: the formula has no such variable", hint=hint)
 
 
-def is_complex(name: str, text: str, limits: Limits) -> bool:
+def is_complex(name: str, text: str, limits: Limits, data: str | None) -> bool:
     """Whether the value is a complex number. Raises UsageError for what is no number and no array of numbers."""
     try:
-        value = evaluate(text, {}, limits=limits)
+        value = evaluate(text, {}, limits=limits, data=data)
     except GradcliError as error:
         first = error.errors[0] if isinstance(error, SourceErrors) else error
         raise FormulaError(f"--at {name}={text}: {first.message}", hint=first.hint) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -51,10 +52,12 @@ class Run:
     tracer: Tracer | None = None
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
+    data: str | None = None
+    """The folder that load(...) reads from."""
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression of the language over the run's variables, given on the command line."""
-        return evaluate(text, self.scope, limits=self.limits)
+        return evaluate(text, self.scope, limits=self.limits, data=self.data)
 
 
 @dataclass(frozen=True)
@@ -115,15 +118,14 @@ class Session:
         self.meter = Meter(program.limits)
         self.printer = Printer(self.meter, stdout)
         self.warner = Warner(self.tree.source, stderr)
-        self.words: Vocabulary = build_vocabulary(
-            self.meter, self.printer, self.tree.source.path, data, arrays=imports(self.tree.module, "torch")
-        )
+        folder = data or os.path.dirname(self.tree.source.path)
+        self.words: Vocabulary = build_vocabulary(self.meter, self.printer, folder, arrays=imports(self.tree.module, "torch"))
         self.variables: dict[str, Any] = {}
         self.recorder = Recorder(self.words.modules, self.replacements(), trace=trace, hooks=hooks)
         self.recorder.plan_imports(self.tree.module)
         self.tracer: Tracer | None = None
         self.lift: Callable[[Any], Any] | None = None
-        self.result = Run(self.tree, self.variables, limits=self.limits, seed=seed)
+        self.result = Run(self.tree, self.variables, limits=self.limits, seed=seed, data=folder)
 
     def compiler(self, tree: Tree) -> Compiler:
         return Compiler(tree.module, tree.source, self.meter, self.words.names, self.variables, self.recorder)
@@ -232,8 +234,8 @@ def modules_by_usual_name(words: Vocabulary) -> dict[str, Any]:
     return {name: words.modules[module] for name, module in usual.items()}
 
 
-def evaluate(text: str, scope: dict[str, Any], *, limits: Limits | None = None) -> Any:
-    """The value of an expression of the language over the variables of a run.
+def evaluate(text: str, scope: dict[str, Any], *, limits: Limits | None = None, data: str | None = None) -> Any:
+    """The value of an expression of the language over the variables of a run; `data` is the folder that load(...) reads from.
 
     Raises SourceErrors when it is none, ProgramError when it fails.
     """
@@ -241,7 +243,7 @@ def evaluate(text: str, scope: dict[str, Any], *, limits: Limits | None = None) 
     node, source = parse_expression(text, nesting=limits.nesting)
     meter = Meter(limits)
     warner = Warner(source, None)
-    words = build_vocabulary(meter, Printer(meter, None), source.path, None)
+    words = build_vocabulary(meter, Printer(meter, None), data)
     try:
         with prepared(meter, None, None, warner):
             return value_of(node, source, scope, meter, words)

@@ -7,7 +7,6 @@ by itself, bare and in the module that has it in PyTorch.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -110,12 +109,12 @@ def common_vocabulary(arrays: bool) -> Vocabulary:
     return Vocabulary({**bare, "check": CHECK, "claim": CLAIM, "e": CONSTANTS["e"]}, modules)
 
 
-def build_vocabulary(meter: Meter, printer: Callable[..., None], path: str, data: str | None, *, arrays: bool = False) -> Vocabulary:
+def build_vocabulary(meter: Meter, printer: Callable[..., None], folder: str | None, *, arrays: bool = False) -> Vocabulary:
     """The vocabulary of a run: what all have, and what counts on this run's meter. A bare name that Python has is Python's.
 
-    `arrays`: numpy makes arrays, not tensors.
+    `folder` is where load(...) looks; None stands for the working directory. `arrays`: numpy makes arrays, not tensors.
     """
     common = common_vocabulary(arrays)
-    load = Loader(meter, data or os.path.dirname(path) or ".")
+    load = Loader(meter, folder or ".")
     names = {**common.names, "load": load, **builtin_vocabulary(meter, printer)}
     return Vocabulary(names, {**common.modules, "math": module("math", math_members(meter, OPERATIONS))})

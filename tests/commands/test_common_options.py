@@ -66,6 +66,19 @@ def test_data_comes_from_where_it_is_said_to(gradcli, tmp_path, command):
     assert gradcli(command, "x.grad", "--config", "far/gradcli.toml").stdout == done.stdout
 
 
+@pytest.mark.parametrize("command", ["check", "grad", "backward", "graph", "trace", "derive"])
+def test_expressions_of_the_command_line_load_from_there_too(gradcli, tmp_path, command):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "w.csv").write_text("4\n3\n")
+    (tmp_path / "sub" / "x.grad").write_text("x = ones(2, requires_grad=True)\ny = x * x\n")
+    loaded = ("--set", 'x=load("w.csv")', "--grad-outputs", 'load("w.csv")')
+    literal = ("--set", "x=tensor([4., 3.])", "--grad-outputs", "[4., 3.]")
+    done = gradcli(command, "sub/x.grad", *loaded)
+    assert (done.returncode, done.stdout) == (0, gradcli(command, "sub/x.grad", *literal).stdout)
+    formula = gradcli(command, "-e", "(x * x).sum()", "--at", 'x=load("w.csv")', "--data", "sub")
+    assert (formula.returncode, formula.stdout) == (0, gradcli(command, "-e", "(x * x).sum()", "--at", "x=tensor([4., 3.])").stdout)
+
+
 @pytest.mark.parametrize("command", RUNNING)
 def test_the_configuration_holds_for_every_command(gradcli, tmp_path, command):
     (tmp_path / "x.grad").write_text("x = tensor(2.0, requires_grad=True)\nfor i in range(100):\n    y = x * i\n")
