@@ -12,7 +12,8 @@ import numpy as np
 
 from gradcli.check.result import Note
 from gradcli.engine.trace import Record, Test, ingredients
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.references.difference import as_float, scales
 from gradcli.references.pair import holds_complex
 from gradcli.references.symbolic import kink_mask

@@ -15,7 +15,8 @@ from gradcli.engine.stale import short_name
 from gradcli.engine.tensor import Tensor, broadcast_error, make_node
 from gradcli.engine.trace import Record, snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.ops.promotion import promote
 from gradcli.ops.structure import Copy
 from gradcli.ops.where import where

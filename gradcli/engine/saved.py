@@ -18,8 +18,9 @@ import numpy as np
 from gradcli.engine.node import AccumulateGrad, Form, Node, OperationNode
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import MissingAttributeError
+from gradcli.ops.dims import Written
 from gradcli.ops.loss import REDUCTIONS
-from gradcli.ops.operation import Operation, Written, parameter_names
+from gradcli.ops.operation import Operation, parameter_names
 
 PYTORCH_NAMES = {"x": "self", "tensor": "self", "input": "self"}
 """The name of the first argument -> what PyTorch calls it in `_saved_<name>`."""

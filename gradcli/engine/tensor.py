@@ -20,7 +20,8 @@ from gradcli.engine.version import UNTRACKED, Version
 from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
 from gradcli.ops.budget import budget
 from gradcli.ops.conjugate import of_pairs
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.ops.promotion import promote
 from gradcli.ops.window import Window
 

@@ -12,7 +12,8 @@ from gradcli.engine.function import FunctionNode
 from gradcli.engine.inplace import CopySlices
 from gradcli.engine.node import Node, OperationNode
 from gradcli.engine.trace import Record
-from gradcli.ops.operation import Elementwise, Structural
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Structural
 from gradcli.references.pair import holds_complex
 
 MANY = 3

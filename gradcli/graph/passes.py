@@ -102,7 +102,7 @@ def operand_name(node: GraphNode) -> str:
 
 def local_values(node: Node, record: Record | None) -> dict[int, Any]:
     """What an elementwise operation hands on for an incoming gradient of ones: the value of its local derivative."""
-    from gradcli.ops.operation import Elementwise
+    from gradcli.ops.elementwise import Elementwise
 
     if not isinstance(node, OperationNode) or not isinstance(node.op, Elementwise) or record is None:
         return {}

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import MissingRuleError, ShapeError
+from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.error import ROOT_TWO_PI, bell, ndtr
 from gradcli.ops.exponential import exp, sigmoid
 from gradcli.ops.hyperbolic import sech, tanh
 from gradcli.ops.logistic import Softplus
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.rounding import absolute
 from gradcli.ops.straight import straight
 from gradcli.ops.where import where

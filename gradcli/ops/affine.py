@@ -9,8 +9,9 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.conjugate import conj
+from gradcli.ops.elementwise import rank
 from gradcli.ops.matmul import Bmm, Examples, Mm, Mv, Pair, bmm, matmul, mm, mv
-from gradcli.ops.operation import Operation, Structural, Value, rank
+from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.shape import T, reshape, squeeze, unsqueeze
 from gradcli.ops.structure import Expand, SumTo
 

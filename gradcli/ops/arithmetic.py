@@ -9,7 +9,8 @@ import numpy as np
 from gradcli.errors import DtypeError
 from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.elementwise import Elementwise, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ArgumentError
-from gradcli.ops.operation import Value, Written, negative_dims, written
+from gradcli.ops.dims import Written, negative_dims, written
+from gradcli.ops.operation import Value
 
 
 def integer(value: Any, what: str = "an index") -> int:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.elementwise import Elementwise, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.ops.arithmetic import real_number
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.elementwise import Elementwise, rational
+from gradcli.ops.operation import Operation, Value
 
 
 class Lerp(Elementwise):

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.operation import Operation, Predicate, Value
+from gradcli.ops.elementwise import Predicate
+from gradcli.ops.operation import Operation, Value
 
 
 class Comparison(Predicate, abstract=True):

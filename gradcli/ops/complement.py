@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 
 
 class Complement(Elementwise, abstract=True):

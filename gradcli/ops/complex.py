@@ -12,7 +12,8 @@ import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.conjugate import components, conj, is_complex
-from gradcli.ops.operation import Elementwise, Operation, Structural, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.polar import Complex
 from gradcli.ops.structure import To
 from gradcli.ops.trigonometric import Atan2

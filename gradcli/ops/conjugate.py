@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 
 
 class Conj(Elementwise):

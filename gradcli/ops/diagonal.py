@@ -9,8 +9,9 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim
+from gradcli.ops.dims import written
 from gradcli.ops.indexing import Embed
-from gradcli.ops.operation import Operation, Structural, Value, View, written
+from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.reduction import Sum
 from gradcli.ops.shape import reshape
 

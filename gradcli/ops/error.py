@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.pointwise import each, wide
 from gradcli.ops.where import where
 

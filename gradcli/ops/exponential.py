@@ -10,7 +10,8 @@ import numpy as np
 from gradcli.ops.arithmetic import Power, log, power, real_number
 from gradcli.ops.complement import one_minus, one_plus
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.structure import To
 from gradcli.ops.where import where
 

@@ -12,8 +12,9 @@ from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import integer, many_dims, one_dim
 from gradcli.ops.complex import complex_of, drawn, real
 from gradcli.ops.conjugate import components, conj, is_complex
+from gradcli.ops.dims import Written, written
 from gradcli.ops.indexing import narrow
-from gradcli.ops.operation import Operation, Structural, Value, Written, written
+from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import pad
 from gradcli.ops.polar import Complex
 from gradcli.ops.rearrange import roll

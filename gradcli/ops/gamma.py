@@ -10,8 +10,9 @@ import numpy as np
 
 from gradcli.errors import AutogradError, MissingRuleError, ShapeError
 from gradcli.ops.arithmetic import log, real_number
+from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.exponential import exp
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.pointwise import wide
 from gradcli.ops.structure import To
 

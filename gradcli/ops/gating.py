@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
+from gradcli.ops.dims import negative_dims
 from gradcli.ops.exponential import sigmoid
 from gradcli.ops.indexing import Slice
 from gradcli.ops.joining import Cat
-from gradcli.ops.operation import Operation, Value, negative_dims
+from gradcli.ops.operation import Operation, Value
 
 
 class Glu(Operation):

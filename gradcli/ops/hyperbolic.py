@@ -8,8 +8,9 @@ import numpy as np
 
 from gradcli.ops.complement import one_minus_square
 from gradcli.ops.conjugate import conj, is_complex
+from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.exponential import sqrt
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.trigonometric import hypot
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from gradcli.errors import ArgumentError, DataError, RangeError, ShapeError
 from gradcli.ops.axes import integer, one_dim, raw
-from gradcli.ops.operation import Operation, Structural, Value, View, Written, written
+from gradcli.ops.dims import Written, written
+from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.picking import Index, stack_indices
 from gradcli.ops.shape import Alias, Unsqueeze
 

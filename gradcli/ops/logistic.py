@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.exponential import exp, exp2, sigmoid
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
 

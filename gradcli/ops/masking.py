@@ -9,8 +9,9 @@ import numpy as np
 
 from gradcli.errors import DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import one_dim, raw
+from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.indexing import Slice
-from gradcli.ops.operation import Elementwise, Operation, Structural, Value
+from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.picking import Index, IndexPut, Unindex, stack_indices
 from gradcli.ops.shape import reshape
 from gradcli.ops.structure import Expand

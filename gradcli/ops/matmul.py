@@ -10,7 +10,8 @@ import numpy as np
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Operation, Structural, Value, written
+from gradcli.ops.dims import written
+from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.shape import Squeeze, T, Transpose, UnsafeView, reshape, unsqueeze
 from gradcli.ops.structure import Expand
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Fault, ShapeError
-from gradcli.ops.operation import Value, rank
+from gradcli.ops.elementwise import rank
+from gradcli.ops.operation import Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import Unsqueeze
 from gradcli.ops.structure import SumTo, To

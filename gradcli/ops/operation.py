@@ -24,13 +24,10 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from inspect import CO_VARARGS, get_annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-
-from gradcli.errors import RangeError, ShapeError
 
 ndarray = np.ndarray
 
@@ -321,68 +318,6 @@ def element_of(array: np.ndarray) -> Any:
     return next((e for e in array.flat if hasattr(e, "__operation__")), None) if array.dtype.char == "O" else None
 
 
-def rank(value: Value) -> int:
-    return int(np.ndim(value))
-
-
-class Elementwise(Operation, abstract=True):
-    """Works element by element with broadcasting; its rules give local derivatives `d_<argument>`.
-
-    `domain` bounds the points at which the tests draw each argument: (low, high), or one pair an argument.
-    """
-
-    domain: ClassVar[Any] = (-2.0, 2.0)
-    inplace: ClassVar[bool] = True
-    gives_complex: ClassVar[bool] = False
-    """Makes complex numbers of real ones."""
-
-    def symbolic(self, sympy: Any, *args: Any, **decision: Any) -> Any:
-        """The result as a SymPy expression of SymPy symbols; with `decision` where the operation has switches."""
-        raise NotImplementedError(f"{type(self).__name__} has no symbolic form")
-
-    def parts(self, sympy: Any, *args: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Real and imaginary part (None: the result is real) of the result for complex arguments, each given as its real symbols
-        (real part, imaginary part): for an operation that has no complex derivative."""
-        raise NotImplementedError(f"{type(self).__name__} has no symbolic form for complex numbers")
-
-    def size(self, *args: Value) -> int:
-        """Broadcasting can multiply sizes."""
-        shapes = [a.shape for a in args if type(a) is np.ndarray]
-        if len(shapes) < 2 or shapes.count(shapes[0]) == len(shapes):
-            return 0
-        try:
-            return math.prod(np.broadcast_shapes(*shapes))
-        except ValueError:
-            return 0
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        """Vectorised: a batched argument of lower rank gets axes of length 1 behind its leading axis."""
-        ranks = [rank(a) - batched for a, batched in zip(args, lead)]
-        full = max(ranks)
-        aligned = [
-            np.reshape(a, (len(a), *(1,) * (full - r), *np.shape(a)[1:])) if batched and r < full else a
-            for a, r, batched in zip(args, ranks, lead)
-        ]
-        return self.replay(aligned, decision)
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
-        count = len(cls.arguments)
-        domains = [cls.domain] * count if np.isscalar(cls.domain[0]) else list(cls.domain)
-        shapes: list[list[tuple[int, ...]]] = [[()] * count, [(2, 3)] * count]
-        if count > 1:
-            shapes.append([(2, 3), *[(3,)] * (count - 1)])
-            shapes.append([(1, 3), *[(2, 1)] * (count - 1)])
-        for op in cls.variants():
-            for group in shapes:
-                yield op, tuple(np.asarray(rng.uniform(low, high, shape))[()] for (low, high), shape in zip(domains, group))
-
-    @classmethod
-    def variants(cls) -> Iterable[Operation]:
-        """Instances whose parameters the tests should try."""
-        return [cls()]
-
-
 class Structural(Operation, abstract=True):
     """Linear in its arguments and blind to values: moves, adds or multiplies whole arrays; runs on any dtype."""
 
@@ -391,55 +326,3 @@ class View(Structural, abstract=True):
     """Gives a window onto the memory of its first argument."""
 
     view = True
-
-
-class Predicate(Elementwise, abstract=True):
-    """Gives truth values or integers: never differentiated."""
-
-    differentiable = False
-
-
-def rational(sympy: Any, value: float) -> Any:
-    """A parameter as the exact number that the float is."""
-    if isinstance(value, int) or not np.isfinite(value):
-        return sympy.sympify(value)
-    return sympy.Rational(*float(value).as_integer_ratio())
-
-
-class Written(int):
-    """An axis or an index in the form that operations compute with, which knows how it was `given`: PyTorch's nodes tell it so."""
-
-    given: int | None
-
-
-@cache
-def written(value: int, given: int | None) -> Written:
-    """A number that was given in another form."""
-    made = Written(value)
-    made.given = given
-    return made
-
-
-def axis(given: int, ndim: int) -> Written:
-    """An axis that was counted from the front, counted from the end."""
-    return written(given - ndim, given)
-
-
-def negative_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Axes counted from the end, so that leading batch axes never move them; None means all.
-
-    Raises IndexError (PyTorch's text) for an axis out of range, RuntimeError for one named twice.
-    """
-    if dim is None:
-        return tuple(range(-ndim, 0))
-    dims = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
-    span = max(ndim, 1)
-    for d in dims:
-        if not -span <= d < span:
-            raise RangeError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {d})")
-    if ndim == 0:
-        return ()
-    negative = tuple(axis(int(d), ndim) if d >= 0 else d if isinstance(d, Written) else int(d) for d in dims)
-    if len(set(negative)) < len(negative):
-        raise ShapeError(f"dim {next(d for d in negative if negative.count(d) > 1) + ndim} appears multiple times in the list of dims")
-    return negative

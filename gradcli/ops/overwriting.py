@@ -9,8 +9,9 @@ import numpy as np
 from gradcli.errors import DataError, RangeError, ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.diagonal import Diagonal, two_dims
+from gradcli.ops.dims import written
 from gradcli.ops.indexing import Select, Slice
-from gradcli.ops.operation import Operation, Value, written
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.window import WriteWindow
 
 

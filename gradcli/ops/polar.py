@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.errors import DtypeError
 from gradcli.ops.conjugate import conj
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.structure import To
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.errors import AutogradError, ShapeError
 from gradcli.ops.arithmetic import div, real_number
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.elementwise import Elementwise, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.rounding import held
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcli.errors import AutogradError
 from gradcli.ops.conjugate import conj, is_complex
-from gradcli.ops.operation import Elementwise, Operation, Predicate, Value
+from gradcli.ops.elementwise import Elementwise, Predicate
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 
 TERMS = 24
 CLOSE = 1e-9

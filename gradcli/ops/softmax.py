@@ -9,8 +9,9 @@ import numpy as np
 
 from gradcli.ops.arithmetic import log
 from gradcli.ops.conjugate import conj
+from gradcli.ops.dims import negative_dims
 from gradcli.ops.exponential import exp
-from gradcli.ops.operation import Operation, Value, negative_dims
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.structure import SumTo, To
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.axes import raw
-from gradcli.ops.operation import Elementwise, Operation, Value
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
 

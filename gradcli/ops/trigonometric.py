@@ -9,8 +9,9 @@ import numpy as np
 
 from gradcli.ops.complement import one_minus_square
 from gradcli.ops.conjugate import conj
+from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.exponential import sqrt
-from gradcli.ops.operation import Elementwise, Operation, Value, rational
+from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
 

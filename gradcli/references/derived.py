@@ -17,7 +17,8 @@ import mpmath
 import numpy as np
 
 from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.references import derivatives, holomorphic
 from gradcli.references.pair import Pair
 from gradcli.references.precise import PRECISE

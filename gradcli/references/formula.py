@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.references.estimate import NoAnswer
 
 LARGEST = 20_000

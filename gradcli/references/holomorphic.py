@@ -14,7 +14,7 @@ import mpmath
 import numpy as np
 
 from gradcli.ops.conjugate import of_pairs
-from gradcli.ops.operation import Elementwise
+from gradcli.ops.elementwise import Elementwise
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.pair import Pair, pair
 from gradcli.references.scalar import Scalar, number, result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.trace import Record
-from gradcli.ops.operation import Elementwise
+from gradcli.ops.elementwise import Elementwise
 
 Apply = Callable[[Record, list[Any]], Any]
 """Computes the result (or results) of a record's operation from its arguments."""

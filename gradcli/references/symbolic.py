@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 
 from gradcli.engine.trace import Record
-from gradcli.ops.operation import Elementwise
+from gradcli.ops.elementwise import Elementwise
 from gradcli.references import BUDGET
 from gradcli.references.derived import apply
 from gradcli.references.difference import as_float

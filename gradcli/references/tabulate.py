@@ -19,7 +19,8 @@ from sympy.printing.pycode import MpmathPrinter
 from gradcli.ops.activation import LeakyRelu
 from gradcli.ops.arithmetic import Exponential, Power
 from gradcli.ops.catalogue import OPERATIONS
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.references.derived import ARITHMETIC, Forms, cancels, forms, title
 
 TABLE_FILE = Path(__file__).with_name("derivatives.py")

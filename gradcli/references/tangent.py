@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.trace import Record
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.ops.structure import To
 from gradcli.references.arrays import ARRAYS
 from gradcli.references.derived import ARITHMETIC, derive

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from gradcli.ops.operation import Elementwise, Operation, View
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation, View
 from gradcli.references.derived import expression
 from gradcli.report.operations import SCHEMA, Row, node_of
 

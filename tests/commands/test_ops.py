@@ -7,7 +7,8 @@ import pytest
 
 from gradcli.cli import status_of
 from gradcli.ops.catalogue import OPERATIONS
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.report import operation_page, operations
 
 

@@ -23,7 +23,8 @@ from gradcli.engine.backward import grad
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.references import derived
 from gradcli.references.scalar import lift, number
 

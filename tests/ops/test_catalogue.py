@@ -20,7 +20,8 @@ from gradcli.engine import Tensor, grad
 from gradcli.errors import AutogradError
 from gradcli.ops.comparison import BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor
 from gradcli.ops.complement import Complement
-from gradcli.ops.operation import Elementwise, Operation
+from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.operation import Operation
 from gradcli.ops.shape import UnsafeView
 from gradcli.references import derived
 from gradcli.references.scalar import lift, number
