@@ -18,7 +18,7 @@ import numpy as np
 from gradcli.engine.node import AccumulateGrad, Form, Node, OperationNode
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import MissingAttributeError
-from gradcli.ops.dims import Written
+from gradcli.ops.axes import Written
 from gradcli.ops.loss import REDUCTIONS
 from gradcli.ops.operation import Operation, parameter_names
 

@@ -12,8 +12,9 @@ from gradcli.ops.conjugate import conj
 from gradcli.ops.elementwise import rank
 from gradcli.ops.matmul import Bmm, Examples, Mm, Mv, Pair, bmm, matmul, mm, mv
 from gradcli.ops.operation import Operation, Structural, Value
-from gradcli.ops.shape import T, reshape, squeeze, unsqueeze
+from gradcli.ops.shape import reshape, squeeze, unsqueeze
 from gradcli.ops.structure import Expand, SumTo
+from gradcli.ops.transposition import T
 
 
 class AddedProduct(Structural, abstract=True):

@@ -17,8 +17,9 @@ from gradcli.ops.lookup import embedding
 from gradcli.ops.matmul import matmul
 from gradcli.ops.pooling import AxisMap
 from gradcli.ops.reduction import sum as total
-from gradcli.ops.shape import matrix_transpose, reshape
+from gradcli.ops.shape import reshape
 from gradcli.ops.softmax import softmax
+from gradcli.ops.transposition import matrix_transpose
 from gradcli.ops.where import where
 
 

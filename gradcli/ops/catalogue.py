@@ -42,6 +42,7 @@ from gradcli.ops import (
     gating,
     hard,
     hyperbolic,
+    incomplete,
     indexing,
     joining,
     logistic,
@@ -81,6 +82,7 @@ from gradcli.ops import (
     solve,
     splitting,
     structure,
+    transposition,
     trigonometric,
     truth,
     unraised,
@@ -90,7 +92,7 @@ from gradcli.ops.operation import Operation
 
 FAMILIES: tuple[Any, ...] = (
     arithmetic, numbered, comparison, structure, where, exponential, logistic, trigonometric, hyperbolic, rounding, remainder, bounds,
-    combining, error, gamma, bessel, sinc, activation, hard, gating,
+    combining, error, gamma, incomplete, bessel, sinc, activation, hard, gating,
     matmul, conjugate, softmax, loss, classification,
     affine,
     complex, fourier,
@@ -98,7 +100,7 @@ FAMILIES: tuple[Any, ...] = (
     binary, margin, distance,
     pseudoinverse, lu, matrix_function,
     products, einsum, solve, determinant, cholesky, orthogonal,
-    shape, reduction, moments, picking, extreme, indexing, joining, splitting, scan,
+    shape, transposition, reduction, moments, picking, extreme, indexing, joining, splitting, scan,
     diagonal, rearrange, padding, casting, gathering, scattering, masking, norm, truth, ordering, quantile, running, polar,
     lookup, overwriting, patches, unraised,
 )  # fmt: skip

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.axes import one_dim
-from gradcli.ops.dims import written
+from gradcli.ops.axes import one_dim, written
 from gradcli.ops.indexing import Embed
 from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.reduction import Sum

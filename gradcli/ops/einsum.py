@@ -13,7 +13,8 @@ from gradcli.ops.budget import budget
 from gradcli.ops.diagonal import diagonal
 from gradcli.ops.matmul import bmm, mm
 from gradcli.ops.reduction import sum as total
-from gradcli.ops.shape import movedim, permute, reshape, unsqueeze
+from gradcli.ops.shape import reshape, unsqueeze
+from gradcli.ops.transposition import movedim, permute
 
 ELLIPSIS = "..."
 LETTERS = string.ascii_uppercase + string.ascii_lowercase

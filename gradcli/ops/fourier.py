@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.axes import integer, many_dims, one_dim
+from gradcli.ops.axes import Written, integer, many_dims, one_dim, written
 from gradcli.ops.complex import complex_of, drawn, real
 from gradcli.ops.conjugate import components, conj, is_complex
-from gradcli.ops.dims import Written, written
 from gradcli.ops.indexing import narrow
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import pad

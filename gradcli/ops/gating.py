@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.dims import negative_dims
+from gradcli.ops.axes import negative_dims
 from gradcli.ops.exponential import sigmoid
 from gradcli.ops.indexing import Slice
 from gradcli.ops.joining import Cat

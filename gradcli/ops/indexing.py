@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.errors import ArgumentError, DataError, RangeError, ShapeError
-from gradcli.ops.axes import integer, one_dim, raw
-from gradcli.ops.dims import Written, written
+from gradcli.ops.axes import Written, integer, one_dim, raw, written
 from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.picking import Index, stack_indices
 from gradcli.ops.shape import Alias, Unsqueeze

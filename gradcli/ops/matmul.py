@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.axes import raw
+from gradcli.ops.axes import raw, written
 from gradcli.ops.conjugate import conj
-from gradcli.ops.dims import written
 from gradcli.ops.operation import Operation, Structural, Value
-from gradcli.ops.shape import Squeeze, T, Transpose, UnsafeView, reshape, unsqueeze
+from gradcli.ops.shape import Squeeze, UnsafeView, reshape, unsqueeze
 from gradcli.ops.structure import Expand
+from gradcli.ops.transposition import T, Transpose
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 Pair = tuple[int, int]

@@ -27,8 +27,9 @@ from gradcli.ops.operation import Operation, Value
 from gradcli.ops.orthogonal import singular_values
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.rounding import absolute
-from gradcli.ops.shape import T, squeeze, unsqueeze
+from gradcli.ops.shape import squeeze, unsqueeze
 from gradcli.ops.solve import inv
+from gradcli.ops.transposition import T
 
 TERMS = 20
 """Of the series of the exponential at norm 1/2: the next is below 1e-24."""

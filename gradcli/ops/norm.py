@@ -17,8 +17,9 @@ from gradcli.ops.operation import Operation, Value
 from gradcli.ops.orthogonal import singular_values
 from gradcli.ops.reduction import NAMES, Examples, Reduction, Sum, cast, total
 from gradcli.ops.rounding import absolute, sgn
-from gradcli.ops.shape import movedim, unsqueeze
+from gradcli.ops.shape import unsqueeze
 from gradcli.ops.structure import SumTo, To
+from gradcli.ops.transposition import movedim
 from gradcli.ops.where import where
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DataError, RangeError, ShapeError
-from gradcli.ops.axes import one_dim
+from gradcli.ops.axes import one_dim, written
 from gradcli.ops.diagonal import Diagonal, two_dims
-from gradcli.ops.dims import written
 from gradcli.ops.indexing import Select, Slice
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.window import WriteWindow

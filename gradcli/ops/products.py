@@ -14,7 +14,8 @@ from gradcli.ops.matmul import Examples, broadcast_lead, dot, matmul, mm
 from gradcli.ops.matrices import fitted, lifted
 from gradcli.ops.operation import Structural, Value
 from gradcli.ops.reduction import sum as total
-from gradcli.ops.shape import T, UnsafeView, reshape, unsqueeze
+from gradcli.ops.shape import UnsafeView, reshape, unsqueeze
+from gradcli.ops.transposition import T
 
 
 class LinalgCross(Structural):

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.axes import kept, many_dims, sizes
+from gradcli.ops.axes import axis, kept, many_dims, sizes
 from gradcli.ops.conjugate import conj
-from gradcli.ops.dims import axis
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.scan import product_of_others
 from gradcli.ops.shape import ViewAs, reshape

@@ -10,7 +10,8 @@ import numpy as np
 from gradcli.errors import DataError, MissingRuleError, ShapeError
 from gradcli.ops.budget import budget
 from gradcli.ops.pooling import AxisMap, Pooled, mean_matrix, shares
-from gradcli.ops.shape import permute, reshape
+from gradcli.ops.shape import reshape
+from gradcli.ops.transposition import permute
 
 NODES = {
     ("nearest", 1): "UpsampleNearest1DBackward0", ("nearest", 2): "UpsampleNearest2DBackward0",

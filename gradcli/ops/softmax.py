@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import log
+from gradcli.ops.axes import negative_dims
 from gradcli.ops.conjugate import conj
-from gradcli.ops.dims import negative_dims
 from gradcli.ops.exponential import exp
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.structure import SumTo, To

@@ -13,7 +13,8 @@ from gradcli.ops.factored import Factored
 from gradcli.ops.matmul import Examples, adjoint, broadcast_lead, matmul, same_dtype, transposed
 from gradcli.ops.matrices import LinAlgError, column, fitted, lifted, lower, need_matrix, need_square, place, upper
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.shape import movedim, reshape
+from gradcli.ops.shape import reshape
+from gradcli.ops.transposition import movedim
 
 
 def singular_at(x: Value) -> tuple[int, int]:

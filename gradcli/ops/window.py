@@ -39,7 +39,7 @@ class Window(Structural):
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
         from gradcli.ops.indexing import Slice
-        from gradcli.ops.shape import Transpose
+        from gradcli.ops.transposition import Transpose
 
         yield cls(chain=(Transpose(dim0=-1, dim1=-2), Slice(dim=-1, start=0, stop=1, step=1))), (rng.normal(size=(2, 3)),)
 

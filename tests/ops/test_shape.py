@@ -5,7 +5,7 @@ import pytest
 
 from gradcli.engine import Tensor, grad
 from gradcli.errors import RangeError, ShapeError
-from gradcli.ops import rearrange, shape, splitting
+from gradcli.ops import rearrange, shape, splitting, transposition
 from gradcli.ops.diagonal import diag, diagonal, trace, tril
 from gradcli.ops.padding import pad
 
@@ -27,13 +27,13 @@ def names(tensor: Tensor) -> list[str]:
     ("result", "chain"),
     [
         (lambda x: shape.reshape(x, 3, 2), ["View"]),
-        (lambda x: shape.reshape(shape.t(x), -1), ["UnsafeView", "Clone", "T"]),
+        (lambda x: shape.reshape(transposition.t(x), -1), ["UnsafeView", "Clone", "T"]),
         (lambda x: shape.flatten(x), ["View"]),
-        (lambda x: shape.reverse_axes(x), ["Permute"]),
-        (lambda x: shape.matrix_transpose(x), ["Transpose"]),
+        (lambda x: transposition.reverse_axes(x), ["Permute"]),
+        (lambda x: transposition.matrix_transpose(x), ["Transpose"]),
         (lambda x: shape.squeeze(shape.unsqueeze(x, 0)), ["Squeeze", "Unsqueeze"]),
         (lambda x: shape.squeeze(shape.unsqueeze(x, 0), 0), ["SqueezeBackward1", "Unsqueeze"]),
-        (lambda x: shape.movedim(x, 0, 1), ["Permute"]),
+        (lambda x: transposition.movedim(x, 0, 1), ["Permute"]),
         (lambda x: splitting.split(x, 1)[1], ["Split"]),
         (lambda x: splitting.tensor_split(x, 2)[1], ["Slice"]),
         (lambda x: rearrange.repeat_interleave(x, 2, 0), ["View", "Clone", "Expand", "Unsqueeze"]),
@@ -47,8 +47,8 @@ def test_results_have_the_nodes_of_pytorch(result, chain) -> None:
 @pytest.mark.parametrize(
     "window",
     [
-        lambda x: shape.view(x, 6), shape.t, lambda x: shape.permute(x, 1, 0), lambda x: shape.unsqueeze(x, 0), lambda x: diagonal(x),
-        lambda x: splitting.unbind(x)[1], lambda x: rearrange.unfold(x, 1, 2, 1), lambda x: shape.expand(x, 4, 2, 3),
+        lambda x: shape.view(x, 6), transposition.t, lambda x: transposition.permute(x, 1, 0), lambda x: shape.unsqueeze(x, 0),
+        lambda x: diagonal(x), lambda x: splitting.unbind(x)[1], lambda x: rearrange.unfold(x, 1, 2, 1), lambda x: shape.expand(x, 4, 2, 3),
         lambda x: rearrange.as_strided(x, (2, 2), (1, 2)),
     ],
 )  # fmt: skip
@@ -64,11 +64,11 @@ def test_views_share_memory(window) -> None:
     [
         (lambda x: shape.reshape(x, 4), r"shape '\[4\]' is invalid for input of size 6"),
         (lambda x: shape.reshape(x, -1, -1), "only one dimension can be inferred"),
-        (lambda x: shape.view(shape.t(x), 6), r"Use .reshape\(...\) instead"),
+        (lambda x: shape.view(transposition.t(x), 6), r"Use .reshape\(...\) instead"),
         (lambda x: shape.expand(x, 4, 3), r"The expanded size of the tensor \(4\) must match the existing size \(2\)"),
-        (lambda x: shape.permute(x, 0, 0), "duplicate dims"),
+        (lambda x: transposition.permute(x, 0, 0), "duplicate dims"),
         (lambda x: splitting.split(x, [1, 1], 1), r"sum exactly to 3 \(input tensor's size at dimension 1\)"),
-        (lambda x: shape.t(shape.unsqueeze(x, 0)), "t\\(\\) expects a tensor with <= 2 dimensions, but self is 3D"),
+        (lambda x: transposition.t(shape.unsqueeze(x, 0)), "t\\(\\) expects a tensor with <= 2 dimensions, but self is 3D"),
         (lambda x: trace(shape.flatten(x)), "expected a matrix, but got tensor with dim 1"),
         (lambda x: pad(x, (1,)), "Padding length must be divisible by 2"),
         (lambda x: tril(shape.flatten(x)), "at least 2 dimensions"),
@@ -81,7 +81,7 @@ def test_sizes_that_do_not_fit_are_refused(call, text) -> None:
 
 def test_an_axis_out_of_range_names_the_range() -> None:
     with pytest.raises(RangeError, match=r"expected to be in range of \[-2, 1\], but got 2"):
-        shape.transpose(leaf(2, 3), 0, 2)
+        transposition.transpose(leaf(2, 3), 0, 2)
 
 
 def test_overlapping_windows_add_their_gradients() -> None:
