@@ -17,10 +17,10 @@ from gradcli.check.projection import Projection
 from gradcli.check.result import FunctionResult
 from gradcli.check.subgradient import Neighbours
 from gradcli.check.target import Input, Term
-from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import Node, placed
+from gradcli.engine.sweep import Pass
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.errors import AutogradError, GradcliError

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.result import Note
-from gradcli.engine.backward import Pass
 from gradcli.engine.mode import recording
 from gradcli.engine.node import Node, placed
+from gradcli.engine.sweep import Pass
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Record
 from gradcli.references.path import reachable

@@ -80,7 +80,7 @@ def substitute(call: FunctionCall, outputs: Sequence[Any], values: Sequence[Any]
 
 def jacobians(call: FunctionCall, points: Sequence[Any], outputs: Sequence[Any]) -> tuple[tuple[Any, ...], ...] | None:
     """What the backward gives for every unit gradient; None where that is too much."""
-    from gradcli.engine.backward import Pass
+    from gradcli.engine.sweep import Pass
 
     if sum(np.size(o) for o in outputs) * sum(np.size(p) for p in points if isinstance(p, (np.ndarray, np.generic))) > LARGEST:
         return None

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.check.blame import stale, wrong_rule
-from gradcli.engine.backward import Pass
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import AccumulateGrad, Node, OperationNode, placed
+from gradcli.engine.sweep import Pass
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.graph import numbertext
 from gradcli.graph.build import Builder

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.backward import Pass
 from gradcli.engine.hooks import run_tensor_hooks
 from gradcli.engine.node import AccumulateGrad, Node, Parts, placed
 from gradcli.engine.roots import Root, start
+from gradcli.engine.sweep import Pass
 from gradcli.engine.tensor import Tensor
 
 

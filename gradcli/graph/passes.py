@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.backward import Pass
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import AccumulateGrad, Node, OperationNode
+from gradcli.engine.sweep import Pass
 from gradcli.engine.trace import Record
 from gradcli.graph.build import Builder
 from gradcli.graph.local_text import local_derivatives
