@@ -153,11 +153,10 @@ class Tensor(Operators, Protocol):
 
     @property
     def asks(self) -> bool:
-        """`requires_grad` as a program sees it: a view asks when its base was written to by something that asks."""
-        if self.shares is not None and self.shares.kind:
-            return self.would_ask
-        self.refresh()
-        return self.wants
+        """`requires_grad` as a program sees it: a view asks when its base does."""
+        if self.shares is not None and not self.shares.kind:
+            self.refresh()
+        return self.would_ask
 
     @property
     def array(self) -> np.ndarray:
@@ -264,12 +263,13 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     edges: list[Edge | None] = []
     ordinary = plain = op.ordinary
     recording = state.grad and (ordinary or op.differentiable)
-    mask, bit = 0, 1
+    mask, bit, lost = 0, 1, False  # lost: the gradient of a view that was made before its base was asked goes nowhere
     for arg in args:
         edge = None
         if type(arg) is Tensor:
             if arg.shares is not None:
                 arg.refresh()
+                lost |= recording and not arg.wants and arg.would_ask
             value = arg.value
             if recording and arg.wants:
                 mask |= bit
@@ -288,7 +288,7 @@ def apply(op: Operation, args: tuple[Any, ...]) -> Any:
     if type(out) is tuple:
         return _apply_several(op, args, values, edges, mask, out)
     result = Tensor(out)
-    if mask and (plain or out.dtype.kind in "fcO"):
+    if (mask or lost) and (plain or out.dtype.kind in "fcO"):
         result.wants = True
         result.node = node_of(op, args, values, edges, mask, out, (result,))
     if not ordinary and op.view:
