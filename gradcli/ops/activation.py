@@ -115,7 +115,7 @@ class Elu(Elementwise):
         return np.where(decision, x * self.scale, np.expm1(np.where(decision, 0.0, x)) * (self.alpha * self.scale))[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return where(x > 0, g * self.scale, g * exp(where(x < 0, x, 0.0)) * (self.alpha * self.scale))
+        return where(x <= 0, g * exp(where(x < 0, x, 0.0)) * (self.alpha * self.scale), g * self.scale)
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         alpha, scale = rational(sympy, self.alpha), rational(sympy, self.scale)
@@ -142,7 +142,7 @@ class Celu(Elementwise):
         return np.where(decision, x, np.expm1(np.where(decision, 0.0, x) / self.alpha) * self.alpha)[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return where(x > 0, g, g * exp(where(x < 0, x, 0.0) / self.alpha))
+        return where(x <= 0, g * exp(where(x < 0, x, 0.0) / self.alpha), g)
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         alpha = rational(sympy, self.alpha)

@@ -11,7 +11,7 @@ from gradcli.errors import DataError, ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
 from gradcli.ops.bounds import clamp_min
-from gradcli.ops.exponential import exp, log1p, sigmoid
+from gradcli.ops.exponential import exp, floats, log1p, sigmoid
 from gradcli.ops.logistic import Logaddexp
 from gradcli.ops.loss import REDUCTIONS, Examples, Loss, reduction_of
 from gradcli.ops.operation import Value
@@ -19,7 +19,7 @@ from gradcli.ops.structure import Expand
 
 FLOOR = -100.0
 """Below this PyTorch cuts the logarithm of a probability, so that log(0) stays finite."""
-EPSILON = 1e-12
+EPSILON = float(np.float32(1e-12))
 """What PyTorch divides by at probabilities 0 and 1."""
 
 
@@ -97,7 +97,7 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         x, target, weight, pos_weight = args
-        positive, negative = log(1 + exp(-x)), log(1 + exp(x))
+        positive, negative = soft(-x), soft(x)
         return self.reduce(self.weighted(self.weighted(target, pos_weight) * positive + (1 - target) * negative, weight))
 
     def vjp_x(self, g: Value, x: Value, target: Value, weight: Value, pos_weight: Value) -> Value:
@@ -116,6 +116,12 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
 
 
 larger = Logaddexp()
+
+
+def soft(x: Value) -> Value:
+    """log(1 + e ** x) of any storage, without overflow."""
+    top = np.maximum(floats(x), 0.0)
+    return log(exp(-top) + exp(x - top)) + top
 
 
 def _broadcast(weight: Any, x: Any) -> Any:

@@ -98,6 +98,7 @@ def asymptotic_erfcx(x: Value, slope: bool) -> Value:
 
 
 def erfcx_value(x: Value) -> Value:
+    x = np.maximum(x, -40.0)
     far = x >= ASYMPTOTIC
     if not np.any(far):
         return exp_square(x, 1.0) * errors(math.erfc, x)

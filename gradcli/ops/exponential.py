@@ -260,6 +260,14 @@ sqrt: Operation = Sqrt()
 sigmoid: Operation = Sigmoid()
 
 
+def floats(x: Value) -> Value:
+    """The real parts as plain numbers, whatever the storage: constants to take off before exponentials, which then do not overflow."""
+    array = np.asarray(x)
+    if array.dtype.kind == "O":
+        array = np.array([complex(v).real for v in array.flat]).reshape(array.shape)
+    return np.nan_to_num(np.real(array), nan=0.0, posinf=0.0, neginf=0.0)
+
+
 def square(x: Value) -> Value:
     """x ** 2."""
     return Power(exponent=2)(x)

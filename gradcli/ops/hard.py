@@ -71,7 +71,7 @@ class Hardswish(Elementwise):
         return np.where(decision == 0, x * (x + 3) / 6, (decision > 0) * x)[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return where((x > -3) & (x < 3), g * (x / 3 + 0.5), where(x >= 3, g, 0.0))
+        return where(x <= -3, 0.0, where(x < 3, g * (x / 3 + 0.5), g))
 
     def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
         return (x if decision > 0 else sympy.Integer(0)) if decision else x * (x + 3) / 6
@@ -90,10 +90,13 @@ class Softshrink(Elementwise):
         return (x > self.lambd) * 1 - (x < -self.lambd) * 1
 
     def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.where(decision == 0, 0.0, np.where(decision > 0, x - self.lambd, x + self.lambd))[()]
+        return np.where(decision == 0, x * 0, np.where(decision > 0, x - self.lambd, x + self.lambd))[()]
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return straight("Softshrink", g, x, lambda x: self.decide(x) != 0)
+        return straight("Softshrink", g, x, self.beyond)
+
+    def beyond(self, x: Value) -> Value:
+        return ~((x >= -self.lambd) & (x <= self.lambd))
 
     def symbolic(self, sympy: Any, x: Any, decision: int) -> Any:
         return x - decision * rational(sympy, self.lambd) if decision else sympy.Integer(0)
@@ -109,7 +112,7 @@ class Hardshrink(Elementwise):
     lambd: float = 0.5
 
     def decide(self, x: Value) -> Value:
-        return (x > self.lambd) | (x < -self.lambd)
+        return ~((x >= -self.lambd) & (x <= self.lambd))
 
     def branch(self, x: Value, decision: Any = None) -> Value:
         return np.where(decision, x, x * 0)[()]

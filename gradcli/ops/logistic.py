@@ -51,7 +51,7 @@ class Softplus(Elementwise):
 
     def d_x(self, x: Value) -> Value:
         scaled = x * self.beta
-        return where(scaled > self.threshold, 1.0, sigmoid(scaled))
+        return where(scaled > self.threshold, 1.0, sigmoid(where(scaled < self.threshold, scaled, self.threshold)))
 
     def symbolic(self, sympy: Any, x: Any, decision: bool) -> Any:
         beta = rational(sympy, self.beta)

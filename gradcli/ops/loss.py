@@ -121,7 +121,7 @@ class HuberLoss(Loss):
         return self.reduce(np.where(decision == 0, 0.5 * d * d, self.delta * (decision * d - 0.5 * self.delta))[()])
 
     def slope(self, d: Value) -> Value:
-        return where(d > self.delta, self.delta, where(d < -self.delta, -self.delta, d))
+        return where(d >= self.delta, self.delta, where(d <= -self.delta, -self.delta, d))
 
     def vjp_x(self, g: Value, x: Value, target: Value) -> Value:
         return self.spread(g, x) * self.slope(x - target)

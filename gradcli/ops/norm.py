@@ -11,7 +11,7 @@ from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import leading, many_dims, one_dim
 from gradcli.ops.conjugate import conj, squared_size
-from gradcli.ops.exponential import exp
+from gradcli.ops.exponential import exp, floats
 from gradcli.ops.extreme import amax, amin
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.orthogonal import singular_values
@@ -38,7 +38,9 @@ class Logsumexp(Reduction):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         (x,) = args
-        return log(total(exp(x), axis=self.dim, keepdims=self.keepdim))
+        top = np.max(floats(x), axis=self.dim, keepdims=True) if np.size(x) else np.zeros(())
+        sums = log(total(exp(x - top), axis=self.dim, keepdims=self.keepdim))
+        return sums + (top if self.keepdim or not np.size(x) else np.squeeze(top, self.axes(np.ndim(x))))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         return self.spread(g, x.shape) * conj(exp(x - self.spread(out, x.shape)))

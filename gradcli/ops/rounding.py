@@ -41,13 +41,19 @@ class Step(Elementwise, abstract=True):
         return decision
 
 
+def signs(x: Value) -> Value:
+    """-1, 0 or 1, of complex numbers x / abs(x); of a real NaN 0, as PyTorch."""
+    sign = np.sign(x)
+    return np.where(np.isnan(x), np.zeros_like(sign), sign)[()] if np.asarray(x).dtype.kind == "f" else sign
+
+
 class Sign(Step):
     """-1, 0 or 1."""
 
     real_only = True
 
     def step(self, x: Value) -> Value:
-        return np.sign(x)
+        return signs(x)
 
 
 class Signbit(Predicate):
@@ -168,13 +174,13 @@ class Sgn(Elementwise):
     saves = "result=out self=x"
 
     def forward(self, x: Value) -> Value:
-        return np.sign(x)
+        return signs(x)
 
     def decide(self, x: Value) -> Value:
-        return None if is_complex(np.asarray(x)) else np.sign(x)
+        return None if is_complex(np.asarray(x)) else signs(x)
 
     def branch(self, x: Value, decision: Any = None) -> Value:
-        return np.sign(x) if decision is None else held(decision, x)
+        return signs(x) if decision is None else held(decision, x)
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         if not is_complex(x):
@@ -227,11 +233,11 @@ class Copysign(Elementwise):
         return np.copysign(x, y)
 
     def decide(self, x: Value, y: Value) -> Value:
-        """-1 where the sign of x changes, else 1."""
-        return 1 - 2 * (np.signbit(x) != np.signbit(y))
+        """-1 where the sign of x changes, else 1; 0 where x is 0."""
+        return (x != 0) * (1 - 2 * (np.signbit(x) != np.signbit(y)))
 
     def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
-        return x * decision + 0 * y
+        return np.where(decision == 0, np.copysign(x, y), x * decision + 0 * y)[()]
 
     def d_x(self, x: Value, out: Value) -> Value:
         return where(x == 0, 0.0, out / where(x == 0, 1.0, x))

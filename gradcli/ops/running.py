@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.errors import ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import one_dim, raw
-from gradcli.ops.exponential import exp
+from gradcli.ops.exponential import exp, floats
 from gradcli.ops.extreme import PutAlong
 from gradcli.ops.indexing import narrow, select
 from gradcli.ops.joining import Cat
@@ -35,7 +35,8 @@ class Logcumsumexp(Operation):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         (x,) = args
-        return log(np.cumsum(exp(x), self.dim)) if np.ndim(x) else x
+        top = np.max(floats(x)) if np.size(x) else 0.0
+        return log(np.cumsum(exp(x - top), self.dim)) + top if np.ndim(x) else x
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         """The recurrence out_k = log(exp(out_(k-1)) + exp(x_k)), gone through backwards."""

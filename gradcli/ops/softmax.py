@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import negative_dims
 from gradcli.ops.conjugate import conj
-from gradcli.ops.exponential import exp
+from gradcli.ops.exponential import exp, floats
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.structure import SumTo, To
 
@@ -30,6 +30,11 @@ def shifted(x: Value, dim: tuple[int, ...]) -> Value:
     return x - np.max(np.real(x), axis=dim, keepdims=True)
 
 
+def lowered(x: Value, dim: tuple[int, ...]) -> Value:
+    """`shifted` of any storage: what is taken off is a constant."""
+    return x - np.max(floats(x), axis=dim, keepdims=True) if np.size(x) else x
+
+
 class Softmax(Operation):
     """exp(x) / sum(exp(x)) along `dim`: positive, with sum 1.
 
@@ -44,8 +49,7 @@ class Softmax(Operation):
         return np.asarray(e / np.add.reduce(e, axis=self.dim, keepdims=True))[()]
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
-        (x,) = args
-        e = exp(x)
+        e = exp(lowered(args[0], self.dim))
         return e / np.add.reduce(e, axis=self.dim, keepdims=True)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
@@ -76,7 +80,7 @@ class LogSoftmax(Operation):
         return np.asarray(y - np.log(np.add.reduce(np.exp(y), axis=self.dim, keepdims=True)))[()]
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
-        (x,) = args
+        x = lowered(args[0], self.dim)
         return x - log(np.add.reduce(exp(x), axis=self.dim, keepdims=True))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:

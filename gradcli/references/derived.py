@@ -86,7 +86,7 @@ def forms(op: Elementwise, decision: Any, truths: tuple[bool | None, ...]) -> Fo
         expr = sympy.sympify(expr)
         return None if expr.has(sympy.Derivative, sympy.DiracDelta, sympy.nan, sympy.zoo, sympy.Subs) else expr
 
-    partials = tuple(answer(sympy.diff(form, symbol)) for symbol in symbols)
+    partials = tuple(answer(sympy.powsimp(sympy.diff(form, symbol))) for symbol in symbols)  # y * x**(y - 1), not y * x**y / x
     return Forms([*symbols, sympy.Dummy("unused") if extra is None else extra], answer(form), partials)
 
 
@@ -246,7 +246,7 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Any:
     values = [number(v) for v in row]
     extra = number(decision) if isinstance(decision, float) else None
     value = None if derived.value is None else attempt(derived.value, values, extra)
-    if value is None:
+    if value is None or any(map(mpmath.isnan, values)):
         value = number(np.asarray(op.replay([float(v) for v in values], decision)).item())
     parents = []
     for slope_of, argument in zip(derived.partials, row):
@@ -260,8 +260,8 @@ def attempt(evaluate: Evaluator, values: list[Any], extra: Any) -> Any:
     """The value of an evaluator; None where it has none among the real numbers (a pole, a branch cut)."""
     try:
         value = evaluate(*values, extra)
-    except (ZeroDivisionError, ValueError, OverflowError, mpmath.libmp.NoConvergence):
-        return None
+    except (ZeroDivisionError, ValueError, OverflowError, TypeError, mpmath.libmp.NoConvergence):
+        return None  # TypeError: mpmath's Bessel functions of infinity and NaN
     if isinstance(value, mpmath.mpc):
         return value.real if value.imag == 0 else None
     if isinstance(value, (int, float)):

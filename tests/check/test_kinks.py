@@ -22,6 +22,7 @@ def leaf(points: object) -> str:
         ([0.5, -0.5, 1.0], "F.softshrink(x)"),
         ([0.0, 1.0], "F.threshold(x, 1., 1.)"),
         ([0.0, 1.0], "F.elu(x, 2.)"),
+        ([0.0, 1.0], "torch.copysign(x, torch.tensor([-1.0, -2.0]))"),
         ([0.0, 1.0], "F.prelu(x, torch.tensor(0.2))"),
         ([0.0, 0.0], "x.norm()"),
         ([0.0, 2.0], "x.norm(1)"),

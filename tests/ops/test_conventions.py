@@ -35,6 +35,15 @@ def slopes(name: str, *points: Any, **options: Any) -> list[Any]:
         ("celu", [0, 1], {"alpha": 0.7}, [1, 1]),
         ("hardsigmoid", [-3, 0, 3], {}, [0, 1 / 6, 0]),
         ("hardswish", [-4, -3, 3, 4], {}, [0, 0, 1, 1]),
+        ("abs", [nan], {}, [0]),
+        ("sign", [nan], {}, [0]),
+        ("relu", [nan], {}, [1]),
+        ("relu6", [nan], {}, [1]),
+        ("elu", [nan], {"alpha": 0.7}, [1]),
+        ("celu", [nan], {"alpha": 0.7}, [1]),
+        ("hardswish", [nan], {}, [1]),
+        ("softshrink", [nan], {}, [1]),
+        ("hardshrink", [nan], {}, [1]),
         ("softshrink", [-1, -0.5, 0, 0.5, 1], {}, [1, 0, 0, 0, 1]),
         ("hardshrink", [-1, -0.5, 0, 0.5, 1], {}, [1, 0, 0, 0, 1]),
         ("threshold", [0, 1, 2], {"threshold": 1.0, "value": 5.0}, [0, 0, 1]),
@@ -113,6 +122,12 @@ def test_clamp_with_one_tensor() -> None:
     assert [g.value.tolist() for g in grad(out, [x, low], Tensor(np.ones(2)))] == [[0, 1], [1, 0]]
 
 
+def test_signs_of_nan_are_zero_and_softshrink_keeps_nan() -> None:
+    x = Tensor(np.array([nan, -2.0, 0.0]))
+    assert F["sign"](x).value.tolist() == F["sgn"](x).value.tolist() == [0, -1, 0]
+    assert np.isnan(F["softshrink"](x).value[0])
+
+
 @pytest.mark.parametrize("name", ["relu", "relu6", "hardtanh", "leaky_relu", "softshrink", "hardshrink"])
 def test_backward_passes_of_straight_pieces_stay_in_the_graph(name: str) -> None:
     """PyTorch's double backward of them gives 0, not an error."""
@@ -124,11 +139,18 @@ def test_backward_passes_of_straight_pieces_stay_in_the_graph(name: str) -> None
 
 @pytest.mark.parametrize(
     ("name", "points", "expected"),
-    [("elu", [-1, 0, 1], [math.exp(-1), 0, 0]), ("celu", [-1, 0, 1], [math.exp(-1), 0, 0]), ("entr", [-2, 0, 2], [0.5, -inf, -0.5])],
+    [
+        ("huber_loss", [-1, 0.5, 1], [0, 1 / 3, 0]),
+        ("softplus", [0, 20, 21], [0.25, 0, 0]),
+        ("elu", [-1, 0, 1], [math.exp(-1), 0, 0]),
+        ("celu", [-1, 0, 1], [math.exp(-1), 0, 0]),
+        ("entr", [-2, 0, 2], [0.5, -inf, -0.5]),
+    ],
 )
 def test_second_derivatives(name, points, expected) -> None:
     x = Tensor(np.array(points, dtype=float), True)
-    (slope,) = grad(F[name](x), [x], Tensor(np.ones(3)), create_graph=True)
+    out = F[name](x, Tensor(np.zeros(3))) if name.endswith("loss") else F[name](x)
+    (slope,) = grad(out, [x], Tensor(np.ones(out.shape)), create_graph=True)
     np.testing.assert_allclose(grad(slope, [x], Tensor(np.ones(3)))[0].value, expected, rtol=1e-15)
 
 

@@ -166,3 +166,30 @@ def cumulated(a: np.ndarray) -> np.ndarray:
 
 
 DIFFERENTIATED = {"(softmax(A, 1) * tensor([1., 0.])).sum()": softmax_first, "cumsum(A, 0).prod()": cumulated}
+
+
+@pytest.mark.parametrize("size", [1e3, 3e4, 1e300])
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("F.binary_cross_entropy_with_logits(x, tensor([0., 0.]), reduction='sum')", [1, 0]),
+        ("F.binary_cross_entropy_with_logits(-x, tensor([1., 0.]), reduction='sum')", [1, -1]),
+        ("x.logsumexp(0)", [1, 0]),
+        ("x.logcumsumexp(0)[1]", [1, 0]),
+        ("F.cross_entropy(x.reshape(1, 2), tensor([1]))", [1, -1]),
+        ("x.softmax(0)[0] * x[0]", [1, 0]),
+    ],
+)
+def test_large_logits_do_not_overflow(trace, size: float, formula: str, expected: list[float]) -> None:
+    t = trace(f"import torch.nn.functional as F\nx = tensor([{size}, -{size}], requires_grad=True)\ny = {formula}")
+    np.testing.assert_allclose(gradient(t, "y", "x")[0], expected, atol=1e-300)
+
+
+def test_powers_of_zero_have_their_slope(trace) -> None:
+    t = trace("x = tensor([0., 0., 0., -2.], requires_grad=True)\ny = (x ** tensor([1., 2., 3.5, 3.])).sum()")
+    np.testing.assert_array_equal(gradient(t, "y", "x")[0], [1, 0, 0, 12])
+
+
+def test_functions_of_nan_are_nan(trace) -> None:
+    t = trace("import torch\nx = tensor([float('nan'), 1.], requires_grad=True)\ny = torch.relu(x) + torch.special.i0(x)")
+    assert np.isnan(gradient(t, "y", "x", weights=np.ones(2))[0]).tolist() == [True, False]
