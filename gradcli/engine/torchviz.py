@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gradcli.engine.function import FunctionNode
@@ -42,17 +43,16 @@ class Digraph:
 
     @property
     def source(self) -> str:
-        size = max(12.0, 0.15 * len(self.statements))
-        text = f"{size:g}"
-        return "\n".join(["digraph {", f'\tgraph [size="{text},{text}"]', HEADER, *self.statements, "}", ""])
+        size = max(12, 0.15 * len(self.statements))
+        return "\n".join(["digraph {", f'\tgraph [size="{size},{size}"]', HEADER, *self.statements, "}", ""])
 
     def __repr__(self) -> str:
         return self.source
 
 
 def quoted(text: str) -> str:
-    """A DOT string; a backslash-n in a name stays an escape, as torchviz leaves it."""
-    inner = text.replace('"', '\\"').replace("\n", "\\n")
+    """A DOT string; line ends stand in it as they are, and a backslash-n in a name stays an escape, as torchviz leaves them."""
+    inner = text.replace('"', '\\"')
     return f'"{inner}"' if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", inner) else inner
 
 
@@ -82,7 +82,7 @@ def make_dot(
 
 
 class Drawing:
-    """The walk over the graph."""
+    """The walk over the graph, which states things in torchviz's order: what is stated twice has its last label and colour."""
 
     def __init__(self, names: dict[int, str], show_attrs: bool, show_saved: bool, max_attr_chars: int) -> None:
         self.graph = Digraph()
@@ -93,49 +93,53 @@ class Drawing:
         self.seen: set[int] = set()
         self.places: dict[tuple[Node, int], Tensor] = {}
 
-    def tensor_label(self, tensor: Tensor, name: str | None = None) -> str:
-        return f"{self.names.get(id(tensor), '') if name is None else name}\n ({', '.join(map(str, tensor.shape))})"
+    def tensor_label(self, tensor: Tensor, name: str = "") -> str:
+        return f"{name or self.names.get(id(tensor), '')}\n ({', '.join(map(str, tensor.shape))})"
 
     def output(self, tensor: Tensor, fill: str = OUTPUT) -> None:
         """An output and everything behind it; a view stands above its base."""
-        if id(tensor) in self.seen:
+        thing = self.thing(tensor)
+        if id(thing) in self.seen:
             return
-        self.seen.add(id(tensor))
+        self.seen.add(id(thing))
+        self.graph.node(thing, self.tensor_label(tensor), fill)
         node = tensor.grad_fn
         if node is not None:
             self.walk(node)
-            self.graph.edge(node, tensor)
-        elif tensor.wants:
-            leaf = tensor.accumulator()
-            self.walk(leaf)
-            self.graph.edge(leaf, tensor)
+            self.graph.edge(node, thing)
         if tensor.shares is not None:
             self.output(tensor.shares.base, BASE)
-            self.graph.edge(tensor.shares.base, tensor, style="dotted")
-        self.graph.node(tensor, self.tensor_label(tensor), fill)
+            self.graph.edge(self.thing(tensor.shares.base), thing, style="dotted")
 
     def walk(self, root: Node) -> None:
-        """Nodes and arrows below a node; a list of what is left, no recursion, so that depth is no limit."""
-        stack: list[tuple[Node, bool]] = [(root, False)]
-        while stack:
-            node, walked = stack.pop()
-            if walked:
-                self.saved_of_function(node)
-                continue
+        """A node and those behind it; a list of what is left, no recursion, so that depth is no limit."""
+        left: list[Callable[[], None]] = []
+
+        def enter(node: Node) -> None:
             if id(node) in self.seen:
-                continue
+                return
             self.seen.add(id(node))
-            if self.show_saved and isinstance(node, OperationNode):
-                self.saved(node)
-            if isinstance(node, AccumulateGrad):
-                self.graph.edge(node.variable, node)
-                self.graph.node(node.variable, self.tensor_label(node.variable), LEAF)
-            self.graph.node(node, self.label(node))
-            parents = [edge[0] for edge in node.edges if edge is not None]
-            for parent in parents:
-                self.graph.edge(parent, node)
-            stack.append((node, True))
-            stack += [(parent, False) for parent in reversed(parents)]
+            self.node(node)
+            left.append(lambda: self.saved_of_function(node))
+            left.extend(partial(follow, source, node) for source, _ in reversed(node.next_functions) if source is not None)
+
+        def follow(source: Node, node: Node) -> None:
+            self.graph.edge(source, node)
+            enter(source)
+
+        enter(root)
+        while left:
+            left.pop()()
+
+    def node(self, node: Node) -> None:
+        """A node with what it kept, or with its leaf."""
+        if self.show_saved and isinstance(node, OperationNode):
+            self.saved(node)
+        if isinstance(node, AccumulateGrad):
+            self.seen.add(id(node.variable))
+            self.graph.node(node.variable, self.tensor_label(node.variable), LEAF)
+            self.graph.edge(node.variable, node)
+        self.graph.node(node, self.label(node))
 
     def saved(self, node: OperationNode) -> None:
         """The tensors that an operation kept."""
@@ -144,12 +148,13 @@ class Drawing:
             for place, tensor in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
                 if isinstance(tensor, Tensor):
                     shown = name if place is None else f"{name}[{place}]"
-                    thing = tensor if name == "result" else self.thing(tensor)
+                    thing = tensor if tensor.node is node else self.thing(tensor)
+                    self.seen.add(id(thing))
                     self.graph.edge(node, thing, dir="none")
                     self.graph.node(thing, self.tensor_label(tensor, shown), SAVED)
 
     def thing(self, tensor: Tensor) -> Any:
-        """What stands for a kept tensor: itself when it is a leaf, else its place in the graph, which several nodes may keep."""
+        """What stands for a tensor: itself when it is a leaf, else its place in the graph, which several nodes may keep."""
         if tensor.node is None:
             return tensor
         return self.places.setdefault((tensor.node, tensor.output_nr), tensor)
@@ -160,6 +165,7 @@ class Drawing:
             return
         for tensor in node.saved_tensors():
             if isinstance(tensor, Tensor):
+                self.seen.add(id(tensor))
                 self.graph.edge(tensor, node, dir="none")
                 self.graph.node(tensor, self.tensor_label(tensor), SAVED)
 
@@ -172,14 +178,14 @@ class Drawing:
         key_width = max(map(len, shown))
         value_width = min(max(map(len, shown.values())), self.max_attr_chars)
         rule = "-" * max(key_width + value_width + 2, len(node.name))
-        rows = [f"{key:<{key_width}}: {shorten(value, self.max_attr_chars):>{value_width}}" for key, value in shown.items()]
+        rows = [f"{key:<{key_width}}: {shorten(value, value_width):>{value_width}}" for key, value in shown.items()]
         return "\n".join([node.name, rule, *rows])
 
 
 def attribute_text(value: Any) -> str:
-    if isinstance(value, Tensor) or (isinstance(value, tuple) and any(isinstance(v, Tensor) for v in value)):
-        return "[saved tensor]"
-    return str(value)
+    if isinstance(value, tuple) and any(isinstance(v, Tensor) for v in value):
+        return "[saved tensors]"
+    return "[saved tensor]" if isinstance(value, Tensor) else str(value)
 
 
 def shorten(text: str, width: int) -> str:

@@ -117,6 +117,7 @@ class RsubScaled(Elementwise):
 class Rsub(Elementwise):
     """y - x for a number y: `2 - x`."""
 
+    saves = "alpha:1"
     node = "RsubBackward1"
     y: float = 1.0
 
@@ -247,6 +248,7 @@ class Pow(Elementwise):
 class Exponential(Elementwise):
     """base ** y for a number as base."""
 
+    saves = "exponent=y result=out self=base"
     node = "PowBackward2"
     base: float = 2.0
 

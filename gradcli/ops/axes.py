@@ -73,6 +73,11 @@ def many_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     return negative_dims([integer(d, "dim") for d in dim] if isinstance(dim, (tuple, list)) else integer(dim, "dim"), ndim)
 
 
+def counted(dims: Sequence[int], ndim: int) -> tuple[int, ...]:
+    """The same axes, which PyTorch's node tells from the front."""
+    return tuple(axis(d + ndim if d < 0 else d, ndim) for d in dims)
+
+
 def sizes(args: Sequence[Any]) -> tuple[int, ...]:
     """Sizes given as several ints or as one sequence of them."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):

@@ -215,8 +215,9 @@ class Ndtr(Elementwise):
 
     real_only = True
     analytic = False
+    saves = "other:0.5"
     name = "ndtr"
-    node = "MulBackward0"
+    node = "MulBackward1"
 
     def forward(self, x: Value) -> Value:
         return wide(ndtr_value, x)

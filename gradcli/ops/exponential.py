@@ -279,8 +279,10 @@ def float_power(x: Value, exponent: Value) -> Value:
 
 
 def widen(x: Value) -> Value:
-    """A tensor in double precision; a number as it is."""
-    if real_number(x) or x.dtype in (np.float64, np.complex128):
+    """A tensor, or a real number, in double precision."""
+    if real_number(x):
+        return float(x)
+    if x.dtype in (np.float64, np.complex128):
         return x
     return To(dtype=np.complex128 if x.dtype.kind == "c" else np.float64)(x)
 

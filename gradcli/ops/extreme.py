@@ -293,16 +293,21 @@ def _extreme(name: str, whole: type[Operation], along: type[Operation], x: Any, 
     return returned(name, VALUES)(*along(dim=d, keepdim=keepdim)(x))
 
 
+def as_given(dim: Any) -> dict[str, Any]:
+    """What a node is told of axes that were not given."""
+    return {} if dim not in (None, (), []) else {"dim": ()}
+
+
 def amax(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element, of all or along axes; elements that tie share the gradient equally."""
     need_elements("amax", x, dim)
-    return Amax(dim=many_dims(dim, x.ndim), keepdim=keepdim)(x)
+    return Amax(dim=many_dims(dim, x.ndim), keepdim=keepdim).telling(**as_given(dim))(x)
 
 
 def amin(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element, of all or along axes; elements that tie share the gradient equally."""
     need_elements("amin", x, dim)
-    return Amin(dim=many_dims(dim, x.ndim), keepdim=keepdim)(x)
+    return Amin(dim=many_dims(dim, x.ndim), keepdim=keepdim).telling(**as_given(dim))(x)
 
 
 def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.axes import Written, integer, many_dims, one_dim, written
+from gradcli.ops.axes import counted, integer, many_dims, one_dim
 from gradcli.ops.complex import complex_of, drawn, real
 from gradcli.ops.conjugate import components, conj, is_complex
 from gradcli.ops.indexing import narrow
@@ -213,7 +213,7 @@ def axes_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int 
         raise ShapeError(f"Got shape with {len(dims)} values but input tensor only has {x.ndim} dimensions.")
     if len(sizes) != len(dims):
         raise ShapeError("When given, dim and shape arguments must have the same length")
-    return tuple(d if isinstance(d, Written) else written(d, d + x.ndim) for d in dims), sizes
+    return counted(dims, x.ndim), sizes
 
 
 def c2c(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:

@@ -234,6 +234,7 @@ class Zeta(Elementwise):
 
     real_only = True
     analytic = False
+    saves = "other self=x"
     node = "SpecialZetaBackward0"
 
     def forward(self, x: Value, other: Value) -> Value:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcli.errors import ArgumentError, DataError, RangeError, ShapeError
-from gradcli.ops.axes import Written, integer, one_dim, raw, written
+from gradcli.ops.axes import integer, one_dim, raw, written
 from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.picking import Index, stack_indices
 from gradcli.ops.shape import Alias, Unsqueeze
@@ -260,8 +260,7 @@ def narrow(x: Any, dim: int, start: Any, length: int) -> Any:
         if length < 0:
             raise ShapeError("narrow(): length must be non-negative.")
         raise ShapeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
-    along = axis if isinstance(axis, Written) else written(axis, axis + x.ndim)
-    return Slice(dim=along, start=first, stop=first + length, step=1)(x)
+    return Slice(dim=axis, start=first, stop=first + length, step=1)(x)
 
 
 OPERATIONS = (Embed, Select, Slice)

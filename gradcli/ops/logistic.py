@@ -40,8 +40,8 @@ class Softplus(Elementwise):
 
     real_only = True
     analytic = False
-    beta: float = 1.0
-    threshold: float = 20.0
+    beta: float = 1
+    threshold: float = 20
 
     def decide(self, x: Value) -> Value:
         return self.beta * x > self.threshold

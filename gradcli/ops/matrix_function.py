@@ -19,7 +19,7 @@ from gradcli.ops.conjugate import conj
 from gradcli.ops.diagonal import diagonal
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.extreme import amax, amin
-from gradcli.ops.indexing import getitem, select
+from gradcli.ops.indexing import getitem, narrow
 from gradcli.ops.joining import cat, stack
 from gradcli.ops.matmul import Examples, adjoint, matmul, mm
 from gradcli.ops.matrices import need_square
@@ -27,7 +27,8 @@ from gradcli.ops.operation import Operation, Value
 from gradcli.ops.orthogonal import singular_values
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.rounding import absolute
-from gradcli.ops.shape import squeeze, unsqueeze
+from gradcli.ops.scan import Cumprod
+from gradcli.ops.shape import expand, squeeze, unsqueeze, view
 from gradcli.ops.solve import inv
 from gradcli.ops.transposition import T
 
@@ -102,8 +103,8 @@ def cond(x: Any, p: Any = None) -> Any:
     """norm(x) * norm(inverse(x)): for p = None or 2 the largest singular value over the smallest, for -2 the inverse ratio."""
     if p is None or p in (2, -2):
         values = singular_values(x)
-        first, last = select(values, -1, 0), select(values, -1, -1)
-        return last / first if p == -2 else first / last
+        first, last = narrow(values, -1, 0, 1), narrow(values, -1, values.shape[-1] - 1, 1)
+        return squeeze(last / first if p == -2 else first / last, -1)
     need_square("linalg.cond", x)
     return matrix_size(x, p) * matrix_size(inv(x), p)
 
@@ -126,7 +127,8 @@ def linalg_vander(x: Any, *, N: int | None = None) -> Any:
     if count <= 1:
         raise ShapeError("N must be greater than 1.")
     budget.elements(count * math.prod(x.shape))
-    return stack([power(x, float(k)) if k else x * 0.0 + 1.0 for k in range(count)], -1)
+    powers = Cumprod(dim=-1)(expand(unsqueeze(x, -1), (*x.shape, count - 1)))
+    return cat([np.ones((*x.shape, 1), x.dtype), powers], -1)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
@@ -168,7 +170,7 @@ def corrcoef(x: Any) -> Any:
     if c.ndim == 0:
         return c / c
     deviation = sqrt(diagonal(c))
-    return clamp(c / unsqueeze(deviation, 1) / unsqueeze(deviation, 0), -1, 1)
+    return clamp(c / view(deviation, (-1, 1)) / view(deviation, (1, -1)), -1, 1)
 
 
 OPERATIONS = (LinalgMatrixExp,)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.arithmetic import log
-from gradcli.ops.axes import leading, many_dims, one_dim
+from gradcli.ops.axes import counted, leading, many_dims, one_dim
 from gradcli.ops.conjugate import conj, squared_size
 from gradcli.ops.exponential import exp, floats
 from gradcli.ops.extreme import amax, amin
@@ -241,6 +241,13 @@ class Renorm(Operation):
         yield cls(p=1.0, dim=-1, maxnorm=1.5), (rng.normal(size=(2, 3)),)
 
 
+class Norm(LinalgVectorNorm):
+    """The norm that PyTorch's older functions take along axes. (..., n, ...) -> (..., ...)."""
+
+    saves = "dim keepdim p=ord result=out self=x"
+    node = "NormBackward1"
+
+
 def need_float(name: str, x: Any) -> None:
     if x.dtype.kind in NAMES:
         raise DtypeError(
@@ -269,13 +276,14 @@ def matrix_norm(x: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     if x.ndim < 2:
         raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     x = cast(x, dtype)
-    row, column = many_dims(tuple(dim), x.ndim)
+    row, column = counted(many_dims(tuple(dim), x.ndim), x.ndim)
     if ord == "fro":
         return vector_norm(x, 2, (row, column), keepdim)
     if ord in (1, -1, np.inf, -np.inf):
         first, second = (row, column) if abs(ord) == 1 else (column, row)
-        sums = vector_norm(x, 1, first, keepdim)
-        return (amax if ord > 0 else amin)(sums, second + (not keepdim and second < first), keepdim)
+        sums = vector_norm(x, 1.0, first, keepdim)
+        (last,) = counted((second + (not keepdim and second < first),), sums.ndim)
+        return (amax if ord > 0 else amin)(sums, last, keepdim)
     if ord not in (2, -2, "nuc"):
         raise ShapeError(f"linalg.matrix_norm: Order {ord} not supported.")
     values = singular_values(movedim(x, (row, column), (-2, -1)))

@@ -116,7 +116,7 @@ class Operation:
     """What it saves besides, which only the function that made the operation knows."""
     listed: int | None = None
     """How many of its arguments a node lists among its `next_functions`; None: all that have a rule."""
-    view: ClassVar[bool] = False
+    view: bool = False
     """The result shares the memory of the first argument."""
     differentiable: ClassVar[bool] = True
     """False: the result never asks for a gradient (comparisons, argmax)."""

@@ -129,7 +129,7 @@ def best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
         for i in range(count - length):
             j = i + length
             prices = {k: cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)}
-            split[i, j] = min(prices, key=prices.__getitem__)
+            split[i, j] = min(reversed(prices), key=prices.__getitem__)
             cost[i, j] = prices[split[i, j]]
     return split
 

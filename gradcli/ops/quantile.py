@@ -8,43 +8,16 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.axes import one_dim, raw
+from gradcli.ops.axes import one_dim, raw, written
 from gradcli.ops.budget import budget
 from gradcli.ops.combining import lerp
-from gradcli.ops.extreme import TakeAlong
-from gradcli.ops.joining import Stack
+from gradcli.ops.gathering import gather
 from gradcli.ops.ordering import Sort, vector
-from gradcli.ops.shape import Squeeze, reshape
+from gradcli.ops.shape import Squeeze, Unsqueeze, ViewAs, flatten, in_place, unsqueeze
+from gradcli.ops.transposition import Transpose, transpose
 
-MODES = ("linear", "lower", "higher", "midpoint", "nearest")
-
-
-def weights(position: Any, interpolation: str) -> tuple[Any, Any, Any]:
-    """The two places in the order that a fractional position lies between, and the weight of the second."""
-    low, high = np.floor(position).astype(np.int64), np.ceil(position).astype(np.int64)
-    fraction = {
-        "linear": position - low,
-        "lower": np.zeros(np.shape(position)),
-        "higher": (high > low) * 1.0,
-        "midpoint": np.where(high > low, 0.5, 0.0),
-        "nearest": (np.round(position) > low) * 1.0,
-    }[interpolation]
-    return low, high, np.asarray(fraction)[()]
-
-
-def one_quantile(ordered: Any, q: float, axis: int, interpolation: str, count: Any, spoilt: Any) -> Any:
-    """One quantile of what is sorted along `axis`, of which the first `count` elements count; the last one, NaN, where `spoilt`."""
-    low, high, weight = weights(np.where(spoilt, ordered.shape[axis] - 1.0, q * (np.maximum(count, 1) - 1)), interpolation)
-    shape = tuple(1 if k - ordered.ndim == axis else n for k, n in enumerate(ordered.shape))
-    take = TakeAlong(dim=axis)
-    first = take(ordered, np.broadcast_to(low, shape))
-    if interpolation in ("lower", "higher", "nearest"):
-        return take(ordered, np.broadcast_to(np.where(weight > 0, high, low), shape))
-    return lerp(first, take(ordered, np.broadcast_to(high, shape)), np.array(np.broadcast_to(weight, shape), ordered.dtype))
-
-
-POINT = 1_000_000
-"""What one point costs, in elementary operations: each is a handful of operations of its own."""
+ROUNDED: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}
+MODES = ("linear", "midpoint", *ROUNDED)
 
 
 def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
@@ -61,21 +34,35 @@ def quantiles(name: str, x: Any, q: Any, dim: Any, keepdim: bool, interpolation:
         raise ShapeError(f"{name}() {which}")
     if math.prod(x.shape) == 0:
         raise ShapeError(f"{name}() input tensor must be non-empty")
-    shape = x.shape
-    flat = reshape(x, -1) if dim is None else vector(x)
     axis = -1 if dim is None else one_dim(dim, x.ndim)
-    values = np.asarray(raw(flat))
-    missing = np.asarray(values != values, dtype=bool)
-    count = np.add.reduce(~missing, axis=axis, keepdims=True, dtype=np.int64) if skip_nan else values.shape[axis]
-    ordered = Sort(dim=axis)(flat)[0]
-    spoilt = missing.any(axis, keepdims=True) & (not skip_nan)
-    budget.work(points.size * POINT)
-    results = [one_quantile(ordered, float(p), axis, interpolation, count, spoilt) for p in points.reshape(-1)]
-    if not keepdim:
-        results = [Squeeze(dim=(axis,), form=4)(r) for r in results]
-    elif dim is None or not shape:
-        results = [reshape(r, (1,) * len(shape)) for r in results]
-    return results[0] if points.ndim == 0 else Stack(dim=-1 - results[0].ndim)(*results)
+    last = flatten(x) if dim is None else vector(x) if axis == -1 else transpose(unsqueeze(x, -1), axis + x.ndim, -1)
+    kept = (1,) * x.ndim if dim is None else tuple(1 if k - x.ndim == axis else n for k, n in enumerate(x.shape))
+    lead = kept if keepdim else kept[: x.ndim + axis] + kept[x.ndim + axis + 1 :] if dim is not None else ()
+    budget.elements(points.size * math.prod(lead))
+    ordered = ViewAs(shape=(*lead, math.prod(last.shape[-1:])))(Sort(dim=-1)(last)[0])
+    out = between(ordered, positions(raw(ordered), points.reshape(-1), skip_nan), interpolation)
+    if points.ndim:
+        out = in_place(Unsqueeze(dim=written(-1 - out.ndim, 0)), "UnsqueezeBackward1")(out)
+        out = in_place(Transpose(dim0=written(-out.ndim, 0), dim1=-1), "TransposeBackward1")(out)
+    return Squeeze(dim=(-1,), form=4)(out)
+
+
+def positions(ordered: Any, points: Any, skip_nan: bool) -> Any:
+    """Where in the order along the last axis each point is; NaN stands last: where it is not to be skipped, all points are there."""
+    missing = np.asarray(ordered != ordered, dtype=bool)
+    n = ordered.shape[-1]
+    if skip_nan:
+        return points * np.maximum(n - 1 - np.add.reduce(missing, axis=-1, keepdims=True, dtype=np.int64), 0)
+    return np.where(missing.any(-1, keepdims=True), n - 1.0, points * (n - 1))
+
+
+def between(ordered: Any, position: Any, interpolation: str) -> Any:
+    """What stands at a place along the last axis; between two places a mixture, or one of them."""
+    low, high = np.floor(position).astype(np.int64), np.ceil(position).astype(np.int64)
+    if interpolation in ROUNDED:
+        return gather(ordered, -1, ROUNDED[interpolation](position).astype(np.int64))
+    weight = position - low if interpolation == "linear" else np.full(position.shape, 0.5)
+    return lerp(gather(ordered, -1, low), gather(ordered, -1, high), np.array(weight, ordered.dtype))
 
 
 def quantile(x: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.arithmetic import log
-from gradcli.ops.axes import one_dim, raw
+from gradcli.ops.axes import one_dim, raw, written
 from gradcli.ops.exponential import exp, floats
 from gradcli.ops.extreme import PutAlong
-from gradcli.ops.indexing import narrow, select
+from gradcli.ops.indexing import Slice, narrow, select
 from gradcli.ops.joining import Cat
 from gradcli.ops.numbered import divided, scaled
 from gradcli.ops.operation import Operation, Value
@@ -104,6 +104,12 @@ def ends(x: Any, dim: int) -> tuple[Any, Any]:
     return narrow(x, dim, 1, n - 1), narrow(x, dim, 0, n - 1)
 
 
+def slice_from(x: Any, dim: int, start: int, end: int | None) -> Any:
+    """x[start:end] along an axis, whose node tells `end` as it is."""
+    n = x.shape[dim]
+    return Slice(dim=dim, start=start, stop=written(n if end is None else n + end, end))(x)
+
+
 def diff(x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, n times; `prepend` and `append` are joined on first."""
     if x.ndim == 0:
@@ -135,14 +141,14 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     n = y.shape[axis]
     if n < 2:
         return Sum(dim=(axis,))(y) * 0.0
-    edges = select(y, axis, 0) + select(y, axis, n - 1)
+    edges = select(y, axis, 0) + select(y, axis, -1)
     return scaled(Sum(dim=(axis,))(y) - scaled(edges, 0.5), 1.0 if dx is None else dx)
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The running integral along an axis by the trapezoidal rule: one element less than y."""
     axis = one_dim(dim, y.ndim)
-    after, before = ends(y, axis)
+    after, before = slice_from(y, axis, 1, None), slice_from(y, axis, 0, -1)
     if x is not None:
         return divided(Cumsum(dim=axis)(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)), 2.0)
     return Cumsum(dim=axis)(scaled(before + after, (1.0 if dx is None else dx) / 2.0))

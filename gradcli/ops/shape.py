@@ -90,7 +90,7 @@ SQUEEZE_SAVES = ("", "dim=dim.0 ", "dim ", "", "dim=dim.0 ")
 
 
 class Squeeze(View):
-    """Without the axes `dim`, all of length 1. `form` numbers PyTorch's spellings: none, one axis, several.
+    """Without the axes `dim`, all of length 1. `form` numbers PyTorch's spellings: none, one axis, several, 4 for one axis in place.
 
     (..., 1, ...) -> (..., ...).
     """
@@ -101,6 +101,7 @@ class Squeeze(View):
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
         self.node = f"SqueezeBackward{self.form}"
+        self.view = self.form < 4
         self.saves = SQUEEZE_SAVES[self.form] + "self_sym_sizes=x_shape"
 
     def forward(self, x: Value) -> Value:
@@ -264,9 +265,15 @@ def expand_as(x: Any, other: Any) -> Any:
     return expand(x, other.shape)
 
 
-def broadcast_to(x: Any, size: Any) -> Any:
+def broadcast_to(x: Any, *size: Any) -> Any:
     """x expanded to a shape."""
-    return expand(x, size)
+    return expand(x, *size)
+
+
+def in_place(op: Operation, node: str) -> Operation:
+    """The form of a view that PyTorch applies in place to what nobody else sees: a node of another name, and no view."""
+    op.node, op.view = node, False
+    return op
 
 
 def clone(x: Any) -> Any:

@@ -127,7 +127,7 @@ def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 def tensor_split(x: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """A number of parts as equal as possible along an axis, or parts that begin at given indices."""
-    axis = one_dim(dim, x.ndim)
+    axis = one_dim(one_dim(dim, x.ndim) + x.ndim, x.ndim)
     if x.ndim == 0:
         raise ShapeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     n = x.shape[axis]

@@ -10,8 +10,8 @@ from gradcli.interpreter.program import Program
 from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
 
-NODE = re.compile(r'\t(n\d+) \[label=("(?:[^"]|\\")*"|\w+)(?: fillcolor=(\w+))?\]')
-EDGE = re.compile(r"\t(n\d+) -> (n\d+)(?: \[(.*)\])?")
+NODE = re.compile(r'^\t(n\d+) \[label=("(?:[^"]|\\")*"|\w+)(?: fillcolor=(\w+))?\]$', re.MULTILINE)
+EDGE = re.compile(r"^\t(n\d+) -> (n\d+)(?: \[(.*)\])?$", re.MULTILINE)
 
 
 def drawing(source: str) -> str:
@@ -22,8 +22,8 @@ def drawing(source: str) -> str:
 
 def parts(dot: str) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str, str]]]:
     """Nodes as (label, fill), a redeclared one by its last words, and arrows between labels."""
-    nodes = {m[1]: (m[2].strip('"').replace("\\n", "\n"), m[3] or "") for m in map(NODE.fullmatch, dot.splitlines()) if m}
-    edges = [m.groups() for m in map(EDGE.fullmatch, dot.splitlines()) if m]
+    nodes = {m[1]: (m[2].strip('"'), m[3] or "") for m in NODE.finditer(dot)}
+    edges = [m.groups() for m in EDGE.finditer(dot)]
     first = {key: label.split("\n")[0] + (nodes[key][0] if label.startswith("\n") else "") for key, (label, _) in nodes.items()}
     return Counter(nodes.values()), Counter((first[a], first[b], style or "") for a, b, style in edges)
 
@@ -47,11 +47,11 @@ def test_attributes_and_saved_tensors() -> None:
         "x = torch.ones(2, 3, requires_grad=True)\ny = x + 2\nz = y * y * 3\nout = z.mean()\n"
         "dot = make_dot(out, params={'x': x}, show_attrs=True, show_saved=True)"
     )
-    assert r'"MeanBackward0\n----------------------\nself_sym_numel:      6\nself_sym_sizes: (2, 3)"' in dot
+    assert '"MeanBackward0\n----------------------\nself_sym_numel:      6\nself_sym_sizes: (2, 3)"' in dot
     assert "other: [saved tensor]" in dot
     assert "self :           None" in dot
     assert "alpha: 1" in dot
-    assert 'label="other\\n ()" fillcolor=orange' in dot
+    assert 'label="other\n ()" fillcolor=orange' in dot
     assert dot.count("dir=none") == 3
     assert dot.count("orange") == 3, "y is one tensor, declared once for each place that keeps it"
 

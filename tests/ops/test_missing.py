@@ -17,7 +17,7 @@ from gradcli.ops.missing import FORMS, MISSING, public
 from gradcli.syntax import Source
 
 LISTED = [line for line in (Path(__file__).parent / "listed.txt").read_text().splitlines() if not line.startswith("#")]
-WORDS = build_vocabulary(Meter(Limits()), lambda *values: None, "f.grad", None)
+WORDS = build_vocabulary(Meter(Limits()), lambda *values: None, ".")
 
 
 def is_there(name: str) -> bool:
