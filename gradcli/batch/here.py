@@ -14,7 +14,8 @@ def check_one(task: Task, *, recording: bool = True) -> Outcome:
     reads: Reads = {}
     token = READS.set(reads if recording else None)
     try:
-        return Outcome(check_file(task.source.path, task.source, task.options), reads=reads)
+        result = check_file(task.source.path, task.source, task.options)
+        return Outcome(result.brief() if task.brief else result, reads=reads)
     except BrokenPipeError:
         raise
     except Exception as error:

@@ -92,7 +92,10 @@ class Lines:
     def line(self, task: Task) -> Line:
         if task.options is not self.options[0]:
             self.options = task.options, encode(task.options)
-        return {"path": task.path, "source": encode_source(task.source), "options": self.options[1], "memory": task.bounds.memory}
+        return {
+            "path": task.path, "source": encode_source(task.source), "options": self.options[1], "memory": task.bounds.memory,
+            "brief": task.brief,
+        }  # fmt: skip
 
 
 def outcome(task: Task, said: Line | Lost) -> Outcome:

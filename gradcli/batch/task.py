@@ -45,12 +45,13 @@ class Killed(LimitError):
 
 @dataclass(frozen=True)
 class Task:
-    """`path` is the one asked for; the source has the one that reports show."""
+    """`path` is the one asked for; the source has the one that reports show. `brief`: nobody looks into a result where all is well."""
 
     path: str
     source: Source
     options: CheckOptions
     bounds: Bounds = Bounds()
+    brief: bool = False
 
 
 @dataclass

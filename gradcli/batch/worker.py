@@ -82,7 +82,7 @@ def check(line: Line) -> Any:
     from gradcli.batch.here import check_one
     from gradcli.batch.task import Task
 
-    return check_one(Task(line["path"], decode_source(line["source"]), decode(line["options"])))
+    return check_one(Task(line["path"], decode_source(line["source"]), decode(line["options"]), brief=line["brief"]))
 
 
 def exhausted(found: Any) -> bool:

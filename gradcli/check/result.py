@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gradcli.errors import GradcliError
@@ -136,6 +136,10 @@ class FileResult:
     seconds: float = 0.0
     picture: str | None = None
     """The graph of the file as SVG, for a report that shows it."""
+
+    def brief(self) -> FileResult:
+        """The same without what is inside, where the file passed: for reports that leave it out."""
+        return replace(self, targets=[], functions=[], asserts=[]) if self.outcome == "passed" else self
 
     @property
     def outcome(self) -> Literal["passed", "failed", "error", "unchecked"]:

@@ -97,7 +97,8 @@ def check(
     )  # fmt: skip
     if symbolic_budget is not None:
         settings = replace(settings, symbolic_budget=symbolic_budget)
-    plan = Plan(settings, Bounds(timeout, memory), config, running.jobs(jobs), running.cache(cache, cache_dir, config))
+    brief = writer.brief and graph is None
+    plan = Plan(settings, Bounds(timeout, memory), config, running.jobs(jobs), running.cache(cache, cache_dir, config), brief)
     known = _update(files, plan) if update_expectations else {}
     result, special = _check_all(files, plan, writer, known, look, fail_fast=fail_fast, debug=debug)
     writer.write(result)

@@ -37,6 +37,11 @@ class Reports:
         return any(row.pictures for row in self.rows)
 
     @property
+    def brief(self) -> bool:
+        """Is a file that passed left out of all there is?"""
+        return self.view.quiet and self.main.quiet and not self.further
+
+    @property
     def streams(self) -> bool:
         """Is each file written as soon as it is done?"""
         return self.main.streams and self.out is None
@@ -66,7 +71,7 @@ def append_summary(result: CheckResult) -> None:
 
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(github.summary(result))
+            file.write(github.summary(result, file.tell()))
     except OSError as error:
         say(f"gradcli: warning: no summary in {path}: {error.strerror or error}")
 

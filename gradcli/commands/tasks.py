@@ -29,13 +29,17 @@ CONVERTED: Mapping[str, Any] = {"wrt": tuple, "set": options.assignments, "fail_
 
 @dataclass(frozen=True)
 class Plan:
-    """How files are checked: `settings` and `bounds` are those of all files, and `config` knows more about some."""
+    """How files are checked: `settings` and `bounds` are those of all files, and `config` knows more about some.
+
+    `brief`: nobody looks into results where all is well, unless a cache keeps them.
+    """
 
     settings: CheckOptions
     bounds: Bounds
     config: Configured
     jobs: int = 1
     cache: Cache | None = None
+    brief: bool = False
 
     @cached_property
     def common(self) -> CheckOptions:
@@ -55,7 +59,8 @@ class Plan:
     def task(self, path: str) -> Task:
         """The task for one path. Raises GradcliError where it cannot be read."""
         settings = self.settings_of(path)
-        return Task(path, inputs.read(path, settings.limits, settings.data), settings, self.bounds_of(path))
+        source = inputs.read(path, settings.limits, settings.data)
+        return Task(path, source, settings, self.bounds_of(path), self.brief and self.cache is None)
 
     def workers(self, paths: Sequence[str]) -> Supervisor | None:
         """Workers that begin to get ready now, if these files will need any; what a cache knows needs none."""

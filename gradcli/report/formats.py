@@ -22,7 +22,7 @@ class Format:
     """`machine`: made for programs, so it is always UTF-8, whatever the terminal speaks.
 
     `streams`: a file can be written as soon as it is done. `pictures`: it shows the graph of each file, and how the error
-    of differences depends on their step.
+    of differences depends on their step. `quiet`: with --quiet it leaves files out that passed.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Format:
     machine: bool
     streams: bool = False
     pictures: bool = False
+    quiet: bool = False
 
     def render(self, result: CheckResult, view: View) -> str:
         text: str = import_module(self.module).render(result, view)
@@ -44,7 +45,7 @@ class Format:
 FORMATS = {
     row.name: row
     for row in (
-        Format("table", "gradcli.report.table", machine=False),
+        Format("table", "gradcli.report.table", machine=False, quiet=True),
         Format("concise", "gradcli.report.concise", machine=False),
         Format("json", "gradcli.report.check_json", machine=True),
         Format("jsonl", "gradcli.report.jsonl", machine=True, streams=True),

@@ -116,7 +116,7 @@ def test_a_worker_ends_with_the_one_it_works_for():
         [sys.executable, "-c", "import queue, time; from gradcli.batch.process import WorkerProcess\n"
          "w = WorkerProcess(queue.SimpleQueue()); print(w.process.pid, flush=True)\n"
          f"source = ['Source', {{'path': 'a', 'text': {ENDLESS!r}}}]\nw.events.get()\n"
-         "w.send({'path': 'a', 'source': source, 'options': {'CheckOptions': {}}, 'memory': None})\n"
+         "w.send({'path': 'a', 'source': source, 'options': {'CheckOptions': {}}, 'memory': None, 'brief': False})\n"
          "time.sleep(0.5); print('sent', flush=True); time.sleep(100)"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -35,6 +35,23 @@ def test_workers_give_what_one_process_gives(gradcli, programs, tmp_path):
     assert (one.stderr, one.returncode) == (two.stderr, two.returncode)
     one, two = (gradcli("check", *files, "--verbose", *more) for more in ((), ("-j", "0")))
     assert one.stdout == two.stdout
+    one, two = (gradcli("check", *files, "--quiet", *more) for more in ((), ("-j", "2")))
+    assert one.stdout == two.stdout
+
+
+@pytest.mark.parametrize("more", [("--report", "json=out.json"), ("--cache",), ("--graph", "out.svg")])
+def test_what_quiet_leaves_out_is_there_for_those_who_ask(gradcli, programs, tmp_path, more):
+    """With --quiet alone the inside of a result where all is well is not kept."""
+    files = programs("good") if "--graph" in more else programs("good", "wrong", "kink")
+    plain, whole = gradcli("check", *files, "--quiet"), gradcli("check", *files, "--quiet", *more)
+    assert (whole.stdout, whole.stderr, whole.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+    if "--graph" in more:
+        gradcli("check", *files, "--graph", "loud.svg")
+        assert (tmp_path / "out.svg").read_text() == (tmp_path / "loud.svg").read_text()
+        return
+    full = document(gradcli("check", *files, "--format", "json"))
+    kept = gradcli("check", *files, "--format", "json", "--cache").stdout if "--cache" in more else (tmp_path / "out.json").read_text()
+    assert [file["targets"] for file in json.loads(kept)["files"]] == [file["targets"] for file in full["files"]]
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
