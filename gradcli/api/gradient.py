@@ -18,6 +18,7 @@ from gradcli.check.file import judge_target
 from gradcli.check.functions import check_functions
 from gradcli.check.judge import rank
 from gradcli.check.options import CheckOptions
+from gradcli.check.rerun import NoRerun
 from gradcli.check.result import FileResult, Note
 from gradcli.check.sampled import Sampled, allow_kinks
 from gradcli.check.target import Input, Target, Term
@@ -221,11 +222,11 @@ class Subject:
         options, tree = self.options, parse(Source(self.title, "0\n"))
         if self.grad is None:
             result.functions, faults = check_functions(self.tracer, options.symbolic_budget, options.seed)
-            result.targets = [judge_target(target, 0, Alone(), self.tracer, faults, tree, options)]  # type: ignore[arg-type]
+            result.targets = [judge_target(target, 0, NoRerun(), self.tracer, faults, tree, options)]
             return
         witness = Sampled(target.inputs, options, [self.program(k, target) for k in range(len(self.points))], silence)
         tracer = Tracer() if silence else self.tracer
-        found = judge_target(target, 0, Alone(), tracer, [], tree, options, witness)  # type: ignore[arg-type]
+        found = judge_target(target, 0, NoRerun(), tracer, [], tree, options, witness)
         allow_kinks(found, witness, options)
         result.targets = [found]
 
@@ -240,13 +241,6 @@ class Subject:
 
 def ignore(message: str, category: type[Warning]) -> None:
     """What f does to tensors is our own curiosity: nobody need be warned of it."""
-
-
-class Alone:
-    """There is no program that could be run again at 50 digits."""
-
-    def agreeing(self, target: int, position: int, truth: np.ndarray | None) -> None:
-        return None
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -26,7 +26,7 @@ from gradcli.check.notes import gather_notes
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.options import CheckOptions
 from gradcli.check.point import Point
-from gradcli.check.rerun import Rerun
+from gradcli.check.rerun import NoRerun, Rerun
 from gradcli.check.result import AssertResult, FileResult, InputResult, Note, TargetResult
 from gradcli.check.second import second_faults
 from gradcli.check.subgradient import allow_subgradient, forgive_hidden_kinks
@@ -150,7 +150,7 @@ def guarded(function: Any, *args: Any) -> tuple[Run, list[Target]]:
 def judge_target(
     target: Target,
     number: int,
-    exact: Rerun,
+    exact: NoRerun,
     tracer: Tracer,
     faults: Sequence[Fault],
     tree: Tree,
@@ -194,7 +194,7 @@ def explain(
 
 
 def judge_input(
-    target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: Rerun, tolerance: Tolerance
+    target: Target, number: int, position: int, opinion: Opinion, witness: Witness, exact: NoRerun, tolerance: Tolerance
 ) -> Judgement:
     """The verdicts on one input; differences are sharpened first where they alone speak or seem to contradict."""
     item = target.inputs[position]

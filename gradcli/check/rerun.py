@@ -31,7 +31,21 @@ class PassesOnly(Tracer):
         return False
 
 
-class Rerun:
+class NoRerun:
+    """There is no program that could be run again."""
+
+    @property
+    def extended(self) -> NoRerun:
+        return self
+
+    def gradient(self, number: int, target: Target, position: int) -> np.ndarray | None:
+        return None
+
+    def agreeing(self, number: int, target: Target, position: int, truth: np.ndarray) -> np.ndarray | None:
+        return None
+
+
+class Rerun(NoRerun):
     """The whole program run once more on other storage, on demand: the engine's own rules without rounding.
 
     `lift` puts the leaves into that storage: numbers of so many `digits`.
