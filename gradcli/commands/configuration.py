@@ -12,9 +12,11 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
+from gradcli.commands.judging import METHODS, REPORTED
 from gradcli.config.config import Config, Setting
 from gradcli.config.key import Key
 from gradcli.discovery import walk
+from gradcli.report.formats import FORMATS
 
 NEVER = frozenset({"graph", "out", "update_expectations", "formula", "at", "stdin_filename", "config", "no_config", "debug"})
 """Options about one call."""
@@ -24,6 +26,8 @@ FOR_ALL = frozenset(
 """Options about a run as a whole, which cannot differ from file to file."""
 OF_CHECK = frozenset({"format"})
 """Options that other commands have under the same name, with another meaning."""
+CHOICES: Mapping[str, Sequence[str]] = {"format": tuple(FORMATS), "method": METHODS, "fail_on": (*REPORTED, "fail")}
+"""The words of options that are strings to Typer, whose own messages we do not use."""
 FOLDER = "DIR"
 """What options call a folder: in a configuration it is relative to that."""
 DEFAULT = "default"
@@ -136,7 +140,7 @@ def _key(name: str, parameter: inspect.Parameter, kind: Any, option: Any) -> Key
     one = next((item for item in get_args(kind) if item is not type(None)), kind) if type(None) in get_args(kind) else kind
     many = get_origin(one) is list
     one = get_args(one)[0] if many else one
-    choices = [item.value for item in one] if issubclass(one, StrEnum) else []
+    choices = [item.value for item in one] if issubclass(one, StrEnum) else CHOICES.get(parameter.name, ())
     return Key(
         name, parameter.name, one, parameter.default, many, choices, getattr(option, "min", None),
         each=parameter.name not in FOR_ALL, folder=option.metavar == FOLDER,

@@ -27,9 +27,8 @@ class Key:
     @property
     def wanted(self) -> str:
         """The type in words."""
-        if self.choices:
-            return f"one of {', '.join(self.choices)}"
-        one = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}[self.type]
+        words = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+        one = f"one of {', '.join(self.choices)}" if self.choices else words[self.type]
         at_least = "" if self.minimum is None else f" of at least {self.minimum:g}"
         return f"{'an array, each item ' if self.many else ''}{one}{at_least}"
 

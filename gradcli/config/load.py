@@ -20,6 +20,8 @@ OWN = "gradcli.toml"
 SHARED = "pyproject.toml"
 TABLE = ("tool", "gradcli")
 PER_FILE = "per-file"
+SHORT = 40
+"""Characters of an array that a message shows."""
 
 
 class ConfigError(UsageError):
@@ -134,7 +136,7 @@ class Reader:
                 value = key.value(given)
                 found[key.parameter] = Setting(self._from_here(value) if key.folder else value, self._place((*at, name)))
             except ValueError as error:
-                self._fault(f"{name} is {written(given)}, and not {error}", (*at, name))
+                self._fault(f"{name} is {written(given)}, and not {error}", (*at, name), hint=near_choice(given, key))
         return found
 
     def _from_here(self, folder: str) -> str:
@@ -158,6 +160,13 @@ class Reader:
         return shown(self.path) if line is None else f"{shown(self.path)}:{line}"
 
 
+def near_choice(given: Any, key: Key) -> str | None:
+    """A hint to the word that was meant, where one of a few is wanted."""
+    words = given if isinstance(given, list) else [given]
+    wrong = [word for word in words if isinstance(word, str) and word not in key.choices]
+    return did_you_mean(wrong[0], key.choices) if wrong and key.choices else None
+
+
 def near(path: str) -> str:
     """A short relative path where it is below the working directory."""
     relative = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
@@ -174,6 +183,8 @@ def written(value: Any) -> str:
     """A value about as it stands in the file."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list) and len(str(value)) <= SHORT:
+        return f"[{', '.join(map(written, value))}]"
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "a table"
     return f'"{value}"' if isinstance(value, str) else str(value)

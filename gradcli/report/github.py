@@ -22,7 +22,7 @@ LONGEST = 4000
 """Characters of a message: GitHub cuts longer ones, and not at a place of our choice."""
 
 SUMMARY_BYTES = 128 * 1024
-"""A larger summary is refused whole."""
+"""A larger summary of a step, whatever wrote it, is refused whole."""
 
 ROWS = 200
 
@@ -71,8 +71,8 @@ def _closing(result: CheckResult) -> str:
     return f"{found['files']} file{'' if found['files'] == 1 else 's'}: " + ", ".join(f"{found[key]} {word}" for key, word in words.items())
 
 
-def summary(result: CheckResult) -> str:
-    """Markdown for the job's page: the counts, a table of what is wrong, and no more than GitHub takes."""
+def summary(result: CheckResult, written: int = 0) -> str:
+    """Markdown for the job's page: the counts, a table of what is wrong, and no more than GitHub takes beside the bytes that are there."""
     lines = ["### gradcli", "", _closing(result), ""]
     found = worst_first(findings(result))
     if found:
@@ -80,7 +80,7 @@ def summary(result: CheckResult) -> str:
     lines += ["", *_files(result)]
     if len(found) > ROWS:
         lines.append(f"and {len(found) - ROWS} more")
-    return _fitting(lines)
+    return _fitting(lines, SUMMARY_BYTES - written)
 
 
 def _row(item: Finding) -> str:
@@ -117,10 +117,15 @@ def _code(text: str) -> str:
     return f"<code>{_markdown(text)}</code>"
 
 
-def _fitting(lines: list[str]) -> str:
+CLOSING_BYTES = 200
+
+
+def _fitting(lines: list[str], room: int) -> str:
     """As many of the lines as there is room for; an open fold is closed."""
     taken: list[str] = []
-    size, room = 0, SUMMARY_BYTES - 200
+    size, room = 0, room - CLOSING_BYTES
+    if room < 0:
+        return ""
     for line in lines:
         size += len(line.encode("utf-8", "backslashreplace")) + 1
         if size > room:

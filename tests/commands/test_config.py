@@ -116,6 +116,23 @@ def test_what_is_wrong_stops_the_check(gradcli, project):
     assert done.stderr == "gradcli: error: gradcli.toml:1: unknown key 'strikt' [G113]\n  hint: did you mean 'strict'?\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ('format = "jsno"', 'format is "jsno", and not one of table, concise,', "did you mean 'json'?"),
+        ('method = "symbloic"', 'method is "symbloic", and not one of all, symbolic, fd', "did you mean 'symbolic'?"),
+        ('fail-on = ["kinks"]', 'fail-on is ["kinks"], and not an array, each item one of kink, nan,', "did you mean 'kink'?"),
+        ('color = "alway"', 'color is "alway", and not one of auto, always, never', "did you mean 'always'?"),
+    ],
+)
+def test_words_that_are_none_are_told_with_their_line(gradcli, project, line, message, hint):
+    project(a_grad=RELU, gradcli_toml=f"\n{line}\n")
+    done = gradcli("check", "a.grad")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"gradcli.toml:2: {message}" in done.stderr
+    assert hint in done.stderr
+
+
 def test_config_shows_what_holds_and_why(gradcli, project):
     project(a_grad=RELU, gradcli_toml='jobs = 2\n[per-file."*.grad"]\nrtol = 1e-3\n')
     lines = gradcli("config", "a.grad").stdout.splitlines()

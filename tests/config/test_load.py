@@ -65,7 +65,7 @@ def test_sections_for_files(written, tmp_path):
         ("max-steps = true", "gradcli.toml:1: max-steps is true, and not a whole number of at least 0", None),
         ("strict = 1", "gradcli.toml:1: strict is 1, and not true or false", None),
         ("wrt = 'x'", 'gradcli.toml:1: wrt is "x", and not an array, each item a string', None),
-        ("wrt = [1]", "gradcli.toml:1: wrt is an array, and not an array, each item a string", None),
+        ("wrt = [1]", "gradcli.toml:1: wrt is [1], and not an array, each item a string", None),
         ("color = 'pink'", 'gradcli.toml:1: color is "pink", and not one of auto, never', None),
         ("[per-file.'*.grad']\ncolor = 'auto'", "gradcli.toml:2: color is the same for all files", OUTSIDE),
         ("[per-file.'*.grad']\nstrikt = true", "gradcli.toml:2: unknown key 'strikt'", "did you mean 'strict'?"),

@@ -106,6 +106,8 @@ def test_the_summary_of_a_step_fits(result):
     written = github.summary(checked)
     assert len(written.encode()) <= github.SUMMARY_BYTES
     assert written.count("<details>") == written.count("</details>")
+    assert len(github.summary(checked, 100_000).encode()) <= github.SUMMARY_BYTES - 100_000
+    assert github.summary(checked, github.SUMMARY_BYTES - 10) == ""
 
 
 def test_sarif_paths(result):
