@@ -44,12 +44,12 @@ def negative_dims(dim: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]
     for d in dims:
         if not -span <= d < span:
             raise RangeError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {d})")
-    if ndim == 0:
+    if ndim == 0 and len(dims) < 2:
         return ()
-    negative = tuple(axis(int(d), ndim) if d >= 0 else d if isinstance(d, Written) else int(d) for d in dims)
+    negative = tuple(axis(int(d), span) if d >= 0 else d if isinstance(d, Written) else int(d) for d in dims)
     if len(set(negative)) < len(negative):
-        raise ShapeError(f"dim {next(d for d in negative if negative.count(d) > 1) + ndim} appears multiple times in the list of dims")
-    return negative
+        raise ShapeError(f"dim {next(d for d in negative if negative.count(d) > 1) + span} appears multiple times in the list of dims")
+    return negative if ndim else ()
 
 
 def integer(value: Any, what: str = "an index") -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.ops.axes import raw
 from gradcli.ops.conjugate import squared_size
 from gradcli.ops.norm import rooted
-from gradcli.ops.operation import Value
+from gradcli.ops.operation import Value, absent
 from gradcli.ops.reduction import Mean, Reduction, dims_or_all, need_floating, total
 from gradcli.ops.where import where
 
@@ -44,7 +44,11 @@ class Var(Reduction):
         return d - Mean(dim=self.dim, keepdim=self.dim is not None)(d)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return self.spread(g * 2.0 / self.freedom(x.shape), x.shape) * self.deviation(x)
+        """Without a degree of freedom infinite, NaN at the mean, as PyTorch."""
+        freedom, deviation = self.freedom(x.shape), self.deviation(x)
+        if freedom:
+            return self.spread(g * 2.0 / freedom, x.shape) * deviation
+        return self.spread(g, x.shape) * where(deviation == 0, np.nan, np.inf)
 
     @classmethod
     def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:
@@ -88,7 +92,8 @@ class VarMean(Var):
         return super().forward(x), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
 
     def vjp_x(self, g: Value, x: Value) -> Value:
-        return super().vjp_x(g[0], x) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+        of_mean = Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+        return of_mean if absent(g[0]) else super().vjp_x(g[0], x) + of_mean
 
 
 class StdMean(Std):
@@ -106,7 +111,8 @@ class StdMean(Std):
         return super().branch(x, decision), Mean(dim=self.dim, keepdim=self.keepdim).forward(x)
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
-        return super().vjp_x(g[0], x, out[0]) + Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+        of_mean = Mean(dim=self.dim, keepdim=self.keepdim).vjp_x(g[1], x.shape)
+        return of_mean if absent(g[0]) else super().vjp_x(g[0], x, out[0]) + of_mean
 
 
 def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Any:

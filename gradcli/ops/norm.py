@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ class Logsumexp(Reduction):
     def exact(self, *args: Value, decision: Any = None) -> Value:
         (x,) = args
         top = np.max(floats(x), axis=self.dim, keepdims=True) if np.size(x) else np.zeros(())
-        sums = log(total(exp(x - top), axis=self.dim, keepdims=self.keepdim))
+        sums = log(total(exp(x - top), axis=self.dim, keepdims=self.keepdim) + 0.0)
         return sums + (top if self.keepdim or not np.size(x) else np.squeeze(top, self.axes(np.ndim(x))))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
@@ -90,7 +91,7 @@ class LinalgVectorNorm(Reduction):
             return total(np.where(taken, a, 0), axis=self.dim, keepdims=self.keepdim) / count
         if p == 1:
             return total(a, axis=self.dim, keepdims=self.keepdim)
-        return rooted(total(a**p, axis=self.dim, keepdims=self.keepdim), zero, 1.0 / p)
+        return rooted(total(a**p, axis=self.dim, keepdims=self.keepdim), zero & (p > 0), 1.0 / p)
 
     def forward(self, x: Value) -> Value:
         if abs(self.ord) == np.inf:
@@ -267,6 +268,11 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
     need_float("linalg.vector_norm", x)
     x = cast(x, dtype)
     dims = None if dim is None and not keepdim else many_dims(dim, x.ndim)
+    if (ord < 0 or ord == np.inf) and not math.prod(x.shape[d] for d in (range(x.ndim) if dims is None else dims)):
+        order = "inf" if ord == np.inf else f"{ord:g}"
+        raise ShapeError(
+            f"linalg.vector_norm cannot compute the {order} norm on an empty tensor because the operation does not have an identity"
+        )
     return LinalgVectorNorm(ord=ord, dim=dims, keepdim=keepdim)(x)
 
 

@@ -297,6 +297,11 @@ class Operation:
         return make_plan(slots, tuple((i, item(i), tuple(range(count)), False) for i in range(count) if mask >> i & 1), count)
 
 
+def absent(g: Value) -> bool:
+    """Whether no gradient arrived at one of several results."""
+    return isinstance(g, (np.ndarray, np.generic)) and g.dtype != object and not g.any()
+
+
 def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:
     """Let the value of the highest `__operation_priority__` apply the operation; of an object array its elements speak."""
     if len(args) == 1:
@@ -310,7 +315,12 @@ def dispatch(op: Operation, args: tuple[Value, ...]) -> Any:
         priority = getattr(arg, "__operation_priority__", -1)
         if priority > highest:
             speaker, highest = arg, priority
-    return op.forward(*args) if speaker is None else speaker.__operation__(op, args)
+    return op.forward(*map(plain, args)) if speaker is None else speaker.__operation__(op, args)
+
+
+def plain(value: Value) -> Value:
+    """An object array in which no element speaks (all were constants, or there are none) as one of floats."""
+    return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.char == "O" else value
 
 
 def element_of(array: np.ndarray) -> Any:

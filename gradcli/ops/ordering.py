@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gradcli.errors import RangeError, ShapeError
+from gradcli.ops import selection
 from gradcli.ops.axes import aligned, kept, one_dim, raw
 from gradcli.ops.extreme import MaxAll, PutAlong
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples
 from gradcli.ops.returned import VALUES, returned
+from gradcli.ops.selection import Less
 from gradcli.ops.shape import reshape
 
 
@@ -47,6 +49,27 @@ def order_of(x: Value, dim: int, descending: bool) -> Value:
     return x.shape[dim] - 1 - back
 
 
+def tied(x: Value, dim: int) -> bool:
+    """Whether some of the sorted elements are equal, or several NaN."""
+    left, right = (np.take(x, range(k, x.shape[dim] - 1 + k), dim) for k in (0, 1))
+    return bool(np.any((left == right) | ((left != left) & (right != right))))
+
+
+def rows(select: Callable[[int, Less], list[int]], x: Value, dim: int, largest: bool) -> Value:
+    """Indices that a selection finds in each row along `dim`, for which NaN is the largest."""
+
+    def of_row(row: Value) -> list[int]:
+        values: list[float] = row.tolist()
+
+        def less(i: int, j: int) -> bool:
+            v, w = (values[j], values[i]) if largest else (values[i], values[j])
+            return v < w or (w != w and v == v)
+
+        return select(len(values), less)
+
+    return np.apply_along_axis(of_row, dim, x).astype(np.int64)
+
+
 class Sort(Chosen):
     """The elements in ascending (or descending) order along `dim`, and where they were.
 
@@ -78,7 +101,10 @@ class Topk(Chosen):
     largest: bool = True
 
     def decide(self, x: Value) -> Any:
-        return np.take(order_of(x, self.dim, self.largest), range(self.k), self.dim)
+        order = order_of(x, self.dim, self.largest)
+        if tied(np.take_along_axis(x, order, self.dim), self.dim):
+            return rows(lambda count, less: selection.first(count, self.k, less), x, self.dim, self.largest)
+        return np.take(order, range(self.k), self.dim)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -120,7 +146,10 @@ class Kthvalue(Picked):
     k: int = 1
 
     def decide(self, x: Value) -> Any:
-        return np.take(order_of(x, self.dim, False), [self.k - 1], self.dim)
+        order = order_of(x, self.dim, False)
+        if tied(np.take_along_axis(x, order, self.dim), self.dim):
+            return rows(lambda count, less: [selection.kth(count, self.k - 1, less)], x, self.dim, False)
+        return np.take(order, [self.k - 1], self.dim)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -170,6 +199,8 @@ class Mode(Picked):
             values, counts = np.unique(row, return_counts=True)
             return int(np.flatnonzero(row == values[counts.argmax()])[-1])
 
+        if not x.size:
+            return np.zeros(kept(x.shape, (self.dim,)), np.int64)
         return np.expand_dims(np.apply_along_axis(last, self.dim, x), self.dim)
 
 
@@ -185,6 +216,8 @@ class Median(MaxAll):
 
     def pick(self, x: Value, keepdim: bool) -> Value:
         flat = np.reshape(x, -1)
+        if not flat.size:
+            return np.full((1,) * np.ndim(x) if keepdim else (), np.nan)[()]
         value = flat[type(self).rule(dim=-1).decide(flat)[0]]
         return np.reshape(value, (1,) * np.ndim(x))[()] if keepdim else value
 
@@ -268,14 +301,17 @@ def argsort(x: Any, dim: int = -1, descending: bool = False, stable: bool = Fals
 def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The pair (values, indices) of the k largest or smallest elements along an axis."""
     axis = one_dim(dim, x.ndim)
+    x = vector(x) if k == 0 else x
     if not 0 <= k <= (x.shape[axis] if x.ndim else 1):
-        raise ShapeError("selected index k out of range", hint=f"k is {k}, dimension {axis + x.ndim} has size {x.shape[axis]}")
+        size = x.shape[axis] if x.ndim else 1
+        raise ShapeError("selected index k out of range", hint=f"k is {k}, dimension {axis % max(x.ndim, 1)} has size {size}")
     return pair("topk", Topk(dim=axis, k=k, largest=largest)(vector(x)), x)
 
 
 def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The pair (value, index) of the k-th smallest element along an axis, k from 1."""
     axis = one_dim(dim, x.ndim)
+    nonempty("kthvalue", x, axis)
     if not 1 <= k <= (x.shape[axis] if x.ndim else 1):
         raise ShapeError("kthvalue(): selected number k out of range for dimension " + str(axis + x.ndim))
     return pair("kthvalue", Kthvalue(dim=axis, k=k, keepdim=keepdim or x.ndim == 0)(vector(x)), x)

@@ -16,7 +16,7 @@ from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import cat
 from gradcli.ops.matmul import Examples, adjoint, matmul
 from gradcli.ops.matrices import column, diagonal_matrix, diagonal_of, eye, like, need_matrix, need_square, row, upper
-from gradcli.ops.operation import Operation, Value
+from gradcli.ops.operation import Operation, Value, absent
 from gradcli.ops.pseudoinverse import nothing
 from gradcli.ops.returned import returned
 from gradcli.ops.solve import solve_triangular
@@ -106,11 +106,6 @@ def apart(values: Value) -> Value:
     """1 / (v[j] - v[i]) at (i, j), 0 on the diagonal; infinite for equal values, whose vectors have no derivative."""
     same = eye(values.shape[-1])
     return where(same, 0.0, 1.0 / where(same, 1.0, row(values) - column(values)))
-
-
-def absent(g: Value) -> bool:
-    """Whether no gradient arrived at an output."""
-    return isinstance(g, np.ndarray) and g.dtype != object and not g.any()
 
 
 class LinalgEigh(Operation):

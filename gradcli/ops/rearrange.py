@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import MissingRuleError, ShapeError
+from gradcli.errors import MissingRuleError, RangeError, ShapeError
 from gradcli.ops.axes import integer, many_dims, one_dim, raw, sizes
 from gradcli.ops.budget import budget
 from gradcli.ops.joining import sequence, stack
@@ -189,6 +189,8 @@ def roll(x: Any, shifts: Any, dims: Any = None) -> Any:
     moves = sizes((shifts,)) if isinstance(shifts, (tuple, list)) else (integer(shifts),)
     if dims is None or dims == ():
         return Roll(shifts=moves, dims=())(x)
+    if not x.ndim:
+        raise RangeError("Dimension specified as 0 but tensor has no dimensions")
     axes = tuple(one_dim(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,)))
     if len(moves) != len(axes):
         raise ShapeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}")

@@ -155,7 +155,7 @@ class Cumprod(Operation):
 
 def product_of_others(x: Any, dim: int) -> Any:
     """For each element the product of all others along `dim`: no division, so that zeros do no harm. 1 for a 0-d x."""
-    if x.ndim == 0:
+    if x.ndim == 0 or 0 in x.shape:
         return x * 0.0 + 1.0
     flip, running, shift = Flip(dims=(dim,)), Cumprod(dim=dim), Shift(dim=dim, fill=1.0)
     return running(shift(x)) * flip(running(shift(flip(x))))

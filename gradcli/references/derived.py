@@ -20,6 +20,7 @@ from gradcli.ops.arithmetic import Add, Div, Mul, Neg, Rsub, Sub
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation
 from gradcli.references import derivatives, holomorphic
+from gradcli.references.estimate import NoAnswer
 from gradcli.references.pair import Pair
 from gradcli.references.precise import PRECISE
 from gradcli.references.scalar import Scalar, lift, lowered, number, result
@@ -205,7 +206,10 @@ def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
         return op.forward(*args)
     if isinstance(op, Elementwise) and type(op).exact is Operation.exact:
         return elementwise(op, args, decision)
-    out = op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+    try:
+        out = op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+    except ZeroDivisionError:  # of Python's numbers: a mean of nothing
+        raise NoAnswer(f"{op.name} divides by 0") from None
     return tuple(map(speaking, out)) if isinstance(out, tuple) else speaking(out)
 
 

@@ -22,7 +22,7 @@ def numeric(path: Path, weights: np.ndarray | None, given: np.ndarray) -> Estima
     if first is None:
         return difference.full(path, weights)
     shape = program.shape + program.point.shape
-    value, error = (np.moveaxis(part, 0, -1).reshape(*program.shape, -1) for part in first)
+    value, error = (np.moveaxis(part, 0, -1).reshape(*program.shape, elements.size) for part in first)
     flat = np.asarray(given, dtype=float).reshape(value.shape)
     agree = np.abs(value - flat) <= AGREES * np.abs(flat) + error
     open_ = np.flatnonzero(~agree.reshape(-1, value.shape[-1]).all(axis=0))

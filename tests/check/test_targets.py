@@ -334,3 +334,11 @@ def test_a_pass_that_ends_in_an_error_is_no_target(check) -> None:
     text = "x = tensor([1.0, 2.0], requires_grad=True)\nx.register_hook(lambda g: g * 2)\nr = relu(x * 1)\ny = r + x\nr += 1\n"
     found = check(text + "try:\n    y.sum().backward()\nexcept RuntimeError as e:\n    pass\n(x * x).sum().backward()")
     assert [(t.line, t.inputs[0].status) for t in found.targets] == [(10, "pass")]
+
+
+@pytest.mark.parametrize(
+    "formula", ["x.log_softmax(0)", "x.logsumexp(0)", "x.mean(0)", "x.std(1)", "torch.topk(x, 0)[0]", "x.prod()", "F.normalize(x)"]
+)
+def test_empty_tensors_are_checked(check, formula: str) -> None:
+    found = check(f"import torch\nimport torch.nn.functional as F\nx = torch.zeros(0, 3, requires_grad=True)\ny = {formula}")
+    assert found.status == "pass"

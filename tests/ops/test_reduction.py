@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine import Tensor, grad
-from gradcli.ops import extreme, moments, norm, ordering, reduction, running, scan
+from gradcli.ops import extreme, moments, norm, ordering, rearrange, reduction, running, scan
 from gradcli.ops.quantile import quantile
 from gradcli.ops.truth import count_nonzero
 
@@ -135,3 +135,25 @@ def test_integrals_and_slopes_of_samples() -> None:
 def test_errors_are_those_of_pytorch(call, error, text) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_nothing_has_a_product_of_one_and_no_largest_element() -> None:
+    assert slope(reduction.prod, np.zeros((0, 3))).shape == (0, 3)
+    for order in (-1, np.inf, -np.inf):
+        with pytest.raises(RuntimeError, match="does not have an identity"):
+            norm.norm(Tensor(np.zeros((3, 0))), order)
+    with np.errstate(divide="ignore"):
+        assert norm.norm(Tensor(np.zeros(3)), -1).value == 0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_without_a_degree_of_freedom_a_variance_has_an_infinite_slope() -> None:
+    np.testing.assert_array_equal(slope(lambda x: moments.var(x, correction=3), [0.0, 1.0, 2.0]), [np.inf, np.nan, np.inf])
+    np.testing.assert_array_equal(slope(lambda x: moments.std_mean(x, 0)[1], [2.0]), [1])
+
+
+def test_an_axis_named_twice_is_refused_of_a_number_too() -> None:
+    with pytest.raises(RuntimeError, match="multiple times"):
+        reduction.sum(Tensor(np.float64(1)), dim=(0, -1))
+    with pytest.raises(IndexError, match="no dimensions"):
+        rearrange.roll(Tensor(np.float64(1)), 1, 0)
