@@ -15,12 +15,12 @@ from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import stack
 from gradcli.ops.lookup import embedding
 from gradcli.ops.matmul import matmul
+from gradcli.ops.numbered import scaled
 from gradcli.ops.pooling import AxisMap
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape
-from gradcli.ops.softmax import softmax
+from gradcli.ops.softmax import SafeSoftmax
 from gradcli.ops.transposition import matrix_transpose
-from gradcli.ops.where import where
 
 
 def scaled_dot_product_attention(
@@ -37,17 +37,14 @@ def scaled_dot_product_attention(
             raise ShapeError(f"scaled_dot_product_attention: Expected {name} to have at least 2 dimensions, but got {x.ndim}")
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     root = math.sqrt(abs(factor))
-    scores = matmul(query * root, matrix_transpose(key) * math.copysign(root, factor))
+    scores = matmul(scaled(query, root), scaled(matrix_transpose(key), math.copysign(root, factor)))
     if is_causal:
         if attn_mask is not None:
             raise ShapeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-        scores = where(np.tri(query.shape[-2], key.shape[-2], dtype=bool), scores, -np.inf)
-    elif attn_mask is not None:
-        scores = where(attn_mask, scores, -np.inf) if attn_mask.dtype.kind == "b" else scores + attn_mask
-    weights = softmax(scores, -1)
-    empty = np.all(raw(scores) == -np.inf, axis=-1, keepdims=True)
-    if np.any(empty):
-        weights = where(empty, 0.0, softmax(where(empty, 0.0, scores), -1))
+        attn_mask = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+    if attn_mask is not None:
+        scores = scores + (np.where(raw(attn_mask), 0.0, -np.inf) if attn_mask.dtype.kind == "b" else attn_mask)
+    weights = SafeSoftmax(dim=(-1,))(scores)
     return matmul(dropout(weights, dropout_p) if dropout_p else weights, value)
 
 

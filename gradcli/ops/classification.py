@@ -10,6 +10,8 @@ import numpy as np
 from gradcli.errors import DataError, DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.loss import REDUCTIONS, Examples, reduction_of
+from gradcli.ops.masking import masked_fill
+from gradcli.ops.numbered import divided, plus, scaled
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape, unsqueeze
@@ -136,13 +138,13 @@ def cross_entropy(
     if not label_smoothing:
         return hard
     smooth = -total(logs if along is None else logs * along, axis)
-    kept = np.not_equal(raw(target), ignore_index)
-    smooth = where(kept, smooth, 0.0)
+    kept = np.asarray(np.not_equal(raw(target), ignore_index))
+    smooth = masked_fill(smooth, ~kept, 0.0)
     if reduction == "mean":
         smooth = total(smooth) / smoothing_weight(raw(target), raw(weight), kept)
     elif reduction == "sum":
         smooth = total(smooth)
-    return hard * (1 - label_smoothing) + smooth * (label_smoothing / x.shape[axis])
+    return scaled(hard, 1 - label_smoothing) + scaled(smooth, label_smoothing / x.shape[axis])
 
 
 def smoothing_weight(target: Any, weight: Any, kept: Any) -> float:
@@ -154,12 +156,12 @@ def of_probabilities(logs: Any, target: Any, weight: Any, axis: int, reduction: 
     """The cross-entropy of class probabilities; its mean divides by the number of distributions."""
     classes = logs.shape[axis]
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes
+        target = plus(scaled(target, 1 - smoothing), smoothing / classes)
     products = logs * target if weight is None else logs * target * weight
     if reduction == "none":
         return -total(products, axis)
     loss = -total(products)
-    return loss / (float(np.prod(logs.shape)) / classes) if reduction == "mean" else loss
+    return divided(loss, int(np.prod(logs.shape)) // classes) if reduction == "mean" else loss
 
 
 OPERATIONS = (NllLoss,)

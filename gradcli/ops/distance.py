@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import ShapeError
-from gradcli.ops.axes import one_dim, raw
+from gradcli.ops.axes import axis, one_dim, raw
 from gradcli.ops.bounds import clamp_min
 from gradcli.ops.budget import budget
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, broadcast_lead
 from gradcli.ops.matrices import fitted, lifted
-from gradcli.ops.norm import LinalgVectorNorm, norm, vector_norm
+from gradcli.ops.norm import LinalgVectorNorm, Norm, norm, vector_norm
+from gradcli.ops.numbered import plus
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.rounding import absolute, sgn
@@ -126,7 +127,8 @@ def pdist(x: Any, p: float = 2.0) -> Any:
 
 def pairwise_distance(x: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of x - x2 + eps over the last axis."""
-    return norm(x - x2 + eps, p, -1, keepdim)
+    apart = plus(x - x2, eps)
+    return Norm(ord=float(p), dim=(axis(apart.ndim - 1, apart.ndim),), keepdim=keepdim)(apart)
 
 
 def cosine_similarity(x: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DataError, ShapeError
-from gradcli.ops.arithmetic import log
+from gradcli.ops.arithmetic import log, sub
 from gradcli.ops.axes import raw
 from gradcli.ops.bounds import clamp_min, minimum
 from gradcli.ops.distance import pairwise_distance
 from gradcli.ops.exponential import Xlogy, exp, sqrt
-from gradcli.ops.gathering import gather
 from gradcli.ops.logistic import Logaddexp, LogSigmoid
-from gradcli.ops.loss import alike, reduced, reduction_of
+from gradcli.ops.loss import reduced, reduction_of
+from gradcli.ops.numbered import minus, plus
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import clone, unsqueeze
 from gradcli.ops.where import where
@@ -40,7 +40,7 @@ def hinge_embedding_loss(
     x: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """x where the target is 1, max(0, margin - x) where it is -1."""
-    apart = where(target != 1, clamp_min(margin - x, 0), 0.0)
+    apart = where(target != 1, clamp_min(sub(margin, x), 0), 0.0)
     return reduced(apart + where(target != -1, x, 0.0), reduction)
 
 
@@ -53,17 +53,18 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: torch.Size({list(x.shape)}), input2: torch.Size({list(input2.shape)}), target: torch.Size({list(target.shape)}) "
         )
-    return reduced(clamp_min(-target * (x - input2) + margin, 0), reduction)
+    return reduced(clamp_min(plus(-target * (x - input2), margin), 0), reduction)
 
 
 def cosine_embedding_loss(
     x: Any, input2: Any, target: Any, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """1 - cos(x, input2) where the target is 1, max(0, cos - margin) where it is -1; cos over the last axis."""
-    sizes = [total(v * v, -1) + 1e-12 for v in (x, input2)]
-    cosine = total(x * input2, -1) / sqrt(sizes[0] * sizes[1])
-    near = where(target == 1, 1 - cosine, 0.0)
-    return reduced(near + where(target == -1, clamp_min(cosine - margin, 0), 0.0), reduction)
+    last = x.ndim - 1
+    sizes = [plus(total(v * v, last), 1e-12) for v in (x, input2)]
+    cosine = total(x * input2, last) / sqrt(sizes[0] * sizes[1])
+    near = where(target == 1, sub(1, cosine), 0.0)
+    return reduced(near + where(target == -1, clamp_min(minus(cosine, margin), 0), 0.0), reduction)
 
 
 def triplet_margin_loss(
@@ -76,7 +77,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(x, positive, p, eps), pairwise_distance(x, negative, p, eps)
     if swap:
         far = minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduced(clamp_min(margin + near - far, 0), reduction)
+    return reduced(clamp_min(plus(near, margin) - far, 0), reduction)
 
 
 def triplet_margin_with_distance_loss(
@@ -95,7 +96,7 @@ def poisson_nll_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """exp(x) - target * x, or x - target * log(x + eps); `full` adds Stirling's formula where the target exceeds 1."""
-    losses = exp(x) - target * x if log_input else x - target * log(x + eps)
+    losses = exp(x) - target * x if log_input else x - target * log(plus(x, eps))
     if full:
         large = target > 1
         safe = where(large, target, 1.0)
@@ -122,43 +123,6 @@ def gaussian_nll_loss(x: Any, target: Any, var: Any, full: bool = False, eps: fl
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
 
 
-def soft_margin_loss(x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
-    """log(1 + exp(-target * x)), without overflow."""
-    x, target = alike(x, target)
-    return reduced(larger(-target * x, 0.0), reduction)
-
-
-def multi_margin_loss(
-    x: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """The sum over other classes i of weight[t] * max(0, margin - x[t] + x[i]) ** p, over the number of classes."""
-    if p not in (1, 2):
-        raise DataError("multi_margin_loss: Invalid p, expected 1 or 2 but got " + str(p))
-    labels = np.asarray(raw(target))
-    classes = x.shape[-1]
-    chosen = gather(x, x.ndim - 1, np.reshape(labels, (*x.shape[:-1], 1)))
-    gaps = clamp_min(margin - chosen + x, 0)
-    gaps = gaps if p == 1 else gaps * gaps
-    if weight is not None:
-        gaps = gaps * np.asarray(raw(weight))[labels].reshape(*x.shape[:-1], 1)
-    others = np.arange(classes) != np.reshape(labels, (*x.shape[:-1], 1))
-    return reduced(total(where(others, gaps, 0.0), -1) / classes, reduction)
-
-
-def multilabel_margin_loss(x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
-    """The sum over labels j and other classes i of max(0, 1 - x[j] + x[i]), over the number of classes; labels end at the first -1."""
-    if target.shape != x.shape:
-        raise ShapeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(x.shape)}")
-    labels = np.asarray(raw(target))
-    named = np.cumprod(labels >= 0, axis=-1).astype(bool)
-    classes = x.shape[-1]
-    chosen = np.any((labels[..., None] == np.arange(classes)) & named[..., None], axis=-2)
-    gaps = clamp_min(1 - (unsqueeze(x, -1) - unsqueeze(x, -2)), 0)
-    pairs = chosen[..., :, None] & ~chosen[..., None, :]
-    return reduced(total(where(pairs, gaps, 0.0), (-2, -1)) / classes, reduction)
-
-
 def multilabel_soft_margin_loss(
     x: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -166,10 +130,10 @@ def multilabel_soft_margin_loss(
     losses = -(target * logsigmoid(x) + (1 - target) * logsigmoid(-x))
     if weight is not None:
         losses = losses * weight
-    return reduced(total(losses, -1) / x.shape[-1], reduction_of(reduction))
+    return reduced(total(losses, x.ndim - 1) / x.shape[-1], reduction_of(reduction))
 
 
 FUNCTIONS = (
     kl_div, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss, triplet_margin_loss, triplet_margin_with_distance_loss,
-    poisson_nll_loss, gaussian_nll_loss, soft_margin_loss, multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss,
+    poisson_nll_loss, gaussian_nll_loss, multilabel_soft_margin_loss,
 )  # fmt: skip

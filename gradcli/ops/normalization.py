@@ -12,6 +12,7 @@ from gradcli.errors import DataError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.exponential import Rsqrt, sqrt
 from gradcli.ops.matmul import Examples
+from gradcli.ops.numbered import plus
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.pooling import AxisMap
 from gradcli.ops.rearrange import repeat
@@ -189,15 +190,15 @@ class NativeGroupNorm(Channelled):
 class FixedBatchNorm(Operation):
     """(x - mean) / sqrt(var + eps) * weight + bias for constant mean and var of each channel, axis 1. (N, C, ...) -> (N, C, ...)."""
 
-    saves = "eps input=x result1=nothing result2=nothing running_mean=mean running_var=var training:False weight"
+    saves = "eps input=x result1=nothing result2=nothing running_mean running_var training:False weight"
     real_only = True
     name = "batch_norm_eval"
     node = "NativeBatchNormBackward0"
     eps: float = 1e-5
     keeps_all = True
 
-    def forward(self, x: Value, weight: Value, bias: Value, mean: Value, var: Value) -> Value:
-        out = self.hat(x, mean, var)
+    def forward(self, x: Value, weight: Value, bias: Value, running_mean: Value, running_var: Value) -> Value:
+        out = self.hat(x, running_mean, running_var)
         if weight is not None:
             out = out * self.aligned(weight, x)
         return out if bias is None else out + self.aligned(bias, x)
@@ -209,23 +210,23 @@ class FixedBatchNorm(Operation):
         """PyTorch keeps no statistics of its own here."""
         return np.zeros(0)
 
-    def hat(self, x: Value, mean: Value, var: Value) -> Value:
-        return (x - self.aligned(mean, x)) / sqrt(self.aligned(var, x) + self.eps)
+    def hat(self, x: Value, running_mean: Value, running_var: Value) -> Value:
+        return (x - self.aligned(running_mean, x)) / sqrt(self.aligned(running_var, x) + self.eps)
 
-    def vjp_x(self, g: Value, x: Value, weight: Value, var: Value) -> Value:
-        g = g / sqrt(self.aligned(var, x) + self.eps)
+    def vjp_x(self, g: Value, x: Value, weight: Value, running_var: Value) -> Value:
+        g = g / sqrt(self.aligned(running_var, x) + self.eps)
         return g if raw(weight) is None else g * self.aligned(weight, x)
 
-    def vjp_weight(self, g: Value, x: Value, mean: Value, var: Value) -> Value:
-        return total(g * self.hat(x, mean, var), (0, *range(2, len(x.shape))))
+    def vjp_weight(self, g: Value, x: Value, running_mean: Value, running_var: Value) -> Value:
+        return total(g * self.hat(x, running_mean, running_var), (0, *range(2, len(x.shape))))
 
     def vjp_bias(self, g: Value) -> Value:
         return total(g, (0, *range(2, len(g.shape))))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
-        mean, var = rng.normal(size=(3,)), rng.uniform(0.5, 2, size=(3,))
-        yield cls(), (rng.normal(size=(4, 3)), rng.normal(size=(3,)), rng.normal(size=(3,)), mean, var)
+        running_mean, running_var = rng.normal(size=(3,)), rng.uniform(0.5, 2, size=(3,))
+        yield cls(), (rng.normal(size=(4, 3)), rng.normal(size=(3,)), rng.normal(size=(3,)), running_mean, running_var)
 
 
 def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -313,7 +314,7 @@ def rms_norm(x: Any, normalized_shape: Any, weight: Any = None, eps: float | Non
             f"but got input of size{list(x.shape)}"
         )
     small = float(np.finfo(x.dtype).eps) if eps is None else eps
-    out = x * rsqrt(mean(x**2, tuple(range(-len(shape), 0)), True) + small)
+    out = x * rsqrt(plus(mean(x**2, tuple(range(x.ndim - len(shape), x.ndim)), True), small))
     return out if weight is None else out * weight
 
 

@@ -29,6 +29,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from gradcli.errors import AutogradError
+
 ndarray = np.ndarray
 
 Value = Any
@@ -71,10 +73,6 @@ def make_plan(slots: tuple[int, ...], steps: tuple[Step, ...], count: int) -> Pl
     keeps_out = count in slots
     about = tuple(s for s in slots if s > count)
     return Plan(slots, steps, kept, keeps_out, about, bool(kept) or keeps_out or 2 * count + 1 in about)
-
-
-NO_GRADIENT: tuple[Callable[..., Any], tuple[int, ...], bool] = (lambda op, g: None, (), False)
-"""The rule of an argument that has none: its gradient is zero."""
 
 
 def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -279,7 +277,15 @@ class Operation:
             return plan
 
     def _plan(self, mask: int) -> Plan:
-        asked = [(i, rule or NO_GRADIENT) for i, rule in enumerate(self.rules) if mask >> i & 1]
+        asked = [(i, rule) for i, rule in enumerate(self.rules) if mask >> i & 1 and rule is not None]
+        constant = next((n for i, n in enumerate(self.arguments) if mask >> i & 1 and self.rules[i] is None), None)
+        if constant is not None:
+            function = snake_case(self.node.partition("Backward")[0])
+            raise AutogradError(
+                f"The function '{function}' is not differentiable with respect to argument '{constant}'. "
+                "This input cannot have requires_grad True.",
+                hint="detach it: .detach()",
+            )
         kept = {slot for i, rule in enumerate(self.rules) if rule is not None and (self.keeps_all or mask >> i & 1) for slot in rule[1]}
         slots = tuple(sorted(kept))
         steps = tuple((i, rule[0], tuple(slots.index(s) for s in rule[1]), rule[2]) for i, rule in asked)

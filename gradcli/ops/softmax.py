@@ -66,6 +66,16 @@ class Softmax(Operation):
             yield cls(dim=(dim,)), (rng.normal(size=(2, 3)),)
 
 
+class SafeSoftmax(Softmax):
+    """`Softmax` that gives 0 where all of x is -inf: the weights of attention, of which a mask left none. Shapes: any, kept."""
+
+    node = "SafeSoftmaxBackward0"
+
+    def forward(self, x: Value) -> Value:
+        empty = np.all(np.asarray(x == -np.inf, dtype=bool), axis=self.dim, keepdims=True)
+        return np.where(empty, 0.0, super().forward(np.where(empty, 0.0, x)))[()] if np.any(empty) else super().forward(x)
+
+
 class LogSoftmax(Operation):
     """x - log(sum(exp(x))) along `dim`, without overflow.
 
