@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.apply import apply
 from gradcli.engine.members import METHODS
 from gradcli.engine.sharing import numpy as to_numpy
-from gradcli.engine.tensor import Tensor, apply
+from gradcli.engine.tensor import Tensor
 from gradcli.interpreter.numpy_names import numpy_members
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
 from gradcli.interpreter.tensor_table import OWN_METHODS

@@ -1,5 +1,6 @@
 """The autograd engine: tensors over numpy, graph nodes, backward passes, with PyTorch's semantics."""
 
+from gradcli.engine import apply as apply
 from gradcli.engine import members as members
 from gradcli.engine import methods as methods
 from gradcli.engine.backward import backward, grad

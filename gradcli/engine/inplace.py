@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine.apply import broadcast_error
 from gradcli.engine.forbidden import AMBIGUOUS, NO_GRAD_VIEW, OF_FUNCTION, ONE_OF_SEVERAL
 from gradcli.engine.hooks import move_retained
 from gradcli.engine.memory import check_overlap, repeats, write
 from gradcli.engine.mode import state
 from gradcli.engine.node import Edge, Node, OperationNode, Parts, Sweep
+from gradcli.engine.recording import make_node
 from gradcli.engine.stale import short_name
-from gradcli.engine.tensor import Tensor, broadcast_error, make_node
+from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Record, snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
 from gradcli.ops.elementwise import Elementwise

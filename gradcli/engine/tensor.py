@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from gradcli.engine.forbidden import outdated
 from gradcli.engine.mode import state
-from gradcli.engine.node import AccumulateGrad, Edge, Form, Node, OperationNode
+from gradcli.engine.node import AccumulateGrad, Edge, Node
 from gradcli.engine.operators import Operators
 from gradcli.engine.printing import tensor_text
 from gradcli.engine.protocol import Protocol
-from gradcli.engine.trace import Record, Tracer, snapshot
+from gradcli.engine.trace import Record
 from gradcli.engine.version import UNTRACKED, Version
-from gradcli.errors import AutogradError, DataError, DtypeError, ShapeError
-from gradcli.ops.budget import budget
+from gradcli.errors import AutogradError, DtypeError
 from gradcli.ops.conjugate import of_pairs
-from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation
-from gradcli.ops.promotion import promote
 from gradcli.ops.window import Window
 
 
@@ -64,7 +60,9 @@ class Tensor(Operators, Protocol):
     )  # fmt: skip
     __operation_priority__ = 2
     __operation__: ClassVar[Callable[[Operation, tuple[Any, ...]], Any]]
-    """Applies an operation: `apply`."""
+    """Applies an operation: `apply`, given by engine.apply."""
+    shown: ClassVar[Callable[[Tensor], Node]]
+    """The node of a view that was written to through its base; given by engine.apply."""
     method: ClassVar[Callable[[Tensor, str], Any]]
     """The method of a name, bound; given by engine.methods."""
     requires_grad: bool
@@ -217,7 +215,7 @@ class Tensor(Operators, Protocol):
         view.seen = self.version.count
         self.wants = True
         self.output_nr = 0
-        self.node = make_node(Window(chain=view.chain), (base,), [base.value], int(base.wants), self.value, (self,))
+        self.node = Tensor.shown(self)
 
     def record(self) -> Record | None:
         """Its trace record, made now for a leaf; None for a constant."""
@@ -237,8 +235,7 @@ class Tensor(Operators, Protocol):
         return self.own_record
 
 
-float64, ndarray = np.float64, np.ndarray
-FLOAT64 = np.dtype(float64)
+FLOAT64 = np.dtype(np.float64)
 COMPLEX128 = np.dtype(np.complex128)
 
 
@@ -248,266 +245,6 @@ def dtype_of(value: Any) -> np.dtype:
     if dtype.kind == "O":
         return COMPLEX128 if of_pairs(value) else FLOAT64
     return dtype
-
-
-SCALAR: tuple[Form, ...] = (((), FLOAT64),)
-"""The form of the usual 0-d result."""
-
-NEVER = Version()
-"""The version of what is no tensor: nothing writes to it."""
-
-
-def apply(op: Operation, args: tuple[Any, ...]) -> Any:
-    """Apply an operation to tensors (and plain values): compute, and record a node where a gradient is asked for."""
-    values: list[Any] = []
-    edges: list[Edge | None] = []
-    ordinary = plain = op.ordinary
-    recording = state.grad and (ordinary or op.differentiable)
-    mask, bit, lost = 0, 1, False  # lost: the gradient of a view that was made before its base was asked goes nowhere
-    for arg in args:
-        edge = None
-        if type(arg) is Tensor:
-            if arg.shares is not None:
-                arg.refresh()
-                lost |= recording and not arg.wants and arg.would_ask
-            value = arg.value
-            if recording and arg.wants:
-                mask |= bit
-                node = arg.node
-                edge = (arg.accumulator(), 0) if node is None else (node, arg.output_nr)
-            if type(value) is not float64:
-                plain = False
-        else:
-            value = arg
-            if type(arg) is ndarray:
-                plain = False
-        values.append(value)
-        edges.append(edge)
-        bit <<= 1
-    out = op.forward(*values) if plain else evaluate(op, args, values)
-    if type(out) is tuple:
-        return _apply_several(op, args, values, edges, mask, out)
-    result = Tensor(out)
-    if (mask or lost) and (plain or out.dtype.kind in "fcO"):
-        result.wants = True
-        result.node = node_of(op, args, values, edges, mask, out, (result,))
-    if not ordinary and op.view:
-        _share(result, args[0], op)
-    if state.tracer is not None:
-        _follow(op, args, values, out, (result,))
-    return result
-
-
-Tensor.__operation__ = staticmethod(apply)
-
-
-LARGE = 1 << 16
-"""A view of fewer elements than this is never beyond a limit."""
-
-
-def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
-    """The result of an operation over arrays: dtypes promoted, the limit on elements asked first, PyTorch's message for shapes."""
-    if len(args) > 1 and isinstance(op, Elementwise) and sum([type(arg) is Tensor for arg in args]) > 1:
-        values[:] = promote(values)
-    if op.real_only:
-        refuse_complex(op, values)
-    if op.view:
-        values[0] = args[0].array
-    if op.heavy:
-        budget.work(op.work(*values))
-    size = op.size(*values)
-    if size:
-        state.charge(size)
-    try:
-        out = op(*values)
-    except DataError:
-        raise
-    except ValueError as error:
-        raise broadcast_error(values) or error from error
-    if op.view:
-        if type(out) is np.ndarray and out.size > LARGE:
-            budget.elements(out.size)
-    elif not size:
-        state.charge(sum(v.size for v in out) if type(out) is tuple else out.size)
-    return out
-
-
-def refuse_complex(op: Operation, values: Sequence[Any]) -> None:
-    """PyTorch's error for an operation that has no complex form."""
-    for value in values:
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "c":
-            dtype = "ComplexDouble" if value.dtype == np.complex128 else "ComplexFloat"
-            hint = "it is for real numbers: .abs(), .real or .imag give some"
-            raise DtypeError(f"\"{op.name}\" not implemented for '{dtype}'", hint=hint)
-
-
-def broadcast_error(values: list[Any]) -> ShapeError | None:
-    """PyTorch's message for the first two shapes that do not broadcast; None when they all do."""
-    shapes = [np.shape(v) for v in values]
-    for a, b in itertools.pairwise(shapes):
-        for k in range(1, min(len(a), len(b)) + 1):
-            if a[-k] != b[-k] and 1 not in (a[-k], b[-k]):
-                axis = max(len(a), len(b)) - k
-                return ShapeError(
-                    f"The size of tensor a ({a[-k]}) must match the size of tensor b ({b[-k]}) at non-singleton dimension {axis}",
-                    hint=f"shapes {list(a)} and {list(b)} do not broadcast: counted from the end, axes must be equal or 1",
-                )
-    return None
-
-
-def _apply_several(
-    op: Operation, args: tuple[Any, ...], values: list[Any], edges: list[Edge | None], mask: int, out: tuple[Any, ...]
-) -> tuple[Tensor, ...]:
-    """The results of an operation with several: one node, an output number each."""
-    results = tuple(Tensor(value) for value in out)
-    if mask:
-        node = node_of(op, args, values, edges, mask, out, results)
-        for k, result in enumerate(results):
-            if result.is_floating:
-                result.wants, result.node, result.output_nr = True, node, k
-    if op.view:
-        for k, result in enumerate(results):
-            _share(result, args[0], op.part(k), "multi")
-    if state.tracer is not None:
-        _follow(op, args, values, out, results)
-    return results
-
-
-def make_node(op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any, results: tuple[Tensor, ...]) -> OperationNode:
-    """The node of an operation whose inputs of `mask` ask for gradients."""
-    edges = [arg.edge() if type(arg) is Tensor else None for arg in args]
-    return node_of(op, args, values, edges, mask, out, results)
-
-
-def node_of(
-    op: Operation,
-    args: tuple[Any, ...],
-    values: list[Any],
-    edges: list[Edge | None],
-    mask: int,
-    out: Any,
-    results: tuple[Tensor, ...],
-) -> OperationNode:
-    """The node of an operation, with what its rules need."""
-    plan = op.plans.get(mask | 1 << len(args)) or op.plan(mask, len(args))
-    kept = plan.kept
-    saved, guards = kept_by(kept, args, values) if kept else NOTHING
-    if plan.keeps_out:
-        saved = (*saved, out)
-        for result in results:
-            guards = (*guards, result.version, result.version.count)
-    if plan.about:
-        saved = (*saved, *kept_about(op, plan.about, len(args), values))
-    if type(out) is float64:
-        made = OperationNode(op, tuple(edges), SCALAR, plan, saved, guards, None)
-    else:
-        shapes = tuple([(v.shape, v.dtype) for v in out]) if type(out) is tuple else ((out.shape, out.dtype),)
-        made = OperationNode(op, tuple(edges), shapes, plan, saved, guards, fits(op, values, mask, out))
-    if state.frame is not None:
-        state.frame.pack(made)
-    tracer = state.tracer
-    if tracer is not None and tracer.following:
-        made.records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
-    return made
-
-
-NOTHING: tuple[tuple[Any, ...], tuple[Any, ...]] = ((), ())
-"""What an operation keeps that needs nothing."""
-
-
-def kept_by(kept: tuple[int, ...], args: tuple[Any, ...], values: list[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The arguments at the places `kept`, and the version that each has now."""
-    if len(kept) == 1:
-        (slot,) = kept
-        arg = args[slot]
-        version = (arg.counter or arg.version) if type(arg) is Tensor else NEVER
-        return (values[slot],), (version, version.count)
-    guards: list[Any] = []
-    for slot in kept:
-        arg = args[slot]
-        version = (arg.counter or arg.version) if type(arg) is Tensor else NEVER
-        guards += (version, version.count)
-    return tuple(map(values.__getitem__, kept)), tuple(guards)
-
-
-def kept_about(op: Operation, slots: tuple[int, ...], count: int, values: list[Any]) -> Iterator[Any]:
-    """What rules ask about arguments without keeping them: a shape, a dtype, the decision taken, what was put aside."""
-    for slot in slots:
-        if slot <= 2 * count:
-            yield np.shape(values[slot - count - 1])
-        elif slot == 3 * count + 2:
-            yield op.aside(*values)
-        elif slot > 3 * count + 2:
-            value = np.asarray(values[slot - 3 * count - 3])
-            yield tuple(s // value.itemsize for s in value.strides)
-        else:
-            yield op.decide(*values) if slot == 2 * count + 1 else np.asarray(values[slot - 2 * count - 2]).dtype
-
-
-def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ...] | None:
-    """The (shape, dtype) each gradient is reduced to, None where every input is like the output."""
-    if type(out) is tuple:
-        return None
-    shape, dtype = out.shape, dtype_of(out)
-    elementwise = isinstance(op, Elementwise)
-    for k, value in enumerate(values):
-        if mask >> k & 1 and ((elementwise and value.shape != shape) or dtype_of(value) != dtype):
-            return tuple((v.shape if elementwise else None, dtype_of(v)) if mask >> i & 1 else None for i, v in enumerate(values))
-    return None
-
-
-def _share(result: Tensor, source: Tensor, op: Operation, kind: str = "") -> None:
-    """Make `result` a view of `source`."""
-    result.counter = source.version
-    root = source.shares
-    if not state.grad:
-        kind = kind or "no_grad"
-        result.wants = source.wants
-    base, chain = (source, (op,)) if root is None else (root.base, (*root.chain, op))
-    if root is not None and root.kind:
-        kind = root.kind
-    seen = 0 if source.untracked else source.version.count
-    result.shares = ViewOf(base, chain, seen, kind)
-    if state.tracer is not None:
-        result.traced = base.record()
-
-
-def _follow(op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
-    """Tell the tracer of an operation: a record beside each result, a comparison, a constant made where gradients are off."""
-    tracer = state.tracer
-    assert tracer is not None
-    if tracer.following and op.differentiable:
-        _trace(tracer, op, args, values, out, results)
-    elif tracer.following and op.compares and not tracer.passing:
-        sides = tuple([(arg.record() if type(arg) is Tensor else None) or v for arg, v in zip(args, values, strict=True)])
-        if Record in map(type, sides):
-            tracer.test(op, sides, values)
-    elif op.differentiable and not state.grad and not tracer.passing:
-        held = tracer.holding(args) or ((state.span,) if any(type(a) is Tensor and a.record() is not None for a in args) else None)
-        if held is not None:
-            for result in results:
-                tracer.hold(result, held[0])
-
-
-def _trace(tracer: Tracer, op: Operation, args: tuple[Any, ...], values: list[Any], out: Any, results: tuple[Tensor, ...]) -> None:
-    """Leave records beside the results when an input depends on a leaf."""
-    records = tuple(arg.record() if type(arg) is Tensor else None for arg in args)
-    held = tracer.holding(args) if tracer.held else None
-    if not any(records):
-        if held is not None:
-            for result in results:
-                tracer.hold(result, held[0])
-        return
-    if held is not None:
-        tracer.stop("no_grad", held[0])
-    inputs = tuple(snapshot(v) if r is None else r for r, v in zip(records, values, strict=False))
-    made = tracer.record(op, inputs, values, out)
-    for result, record in zip(results, made, strict=False):
-        if result.is_floating:
-            result.own_record = record
-    node = results[0].node
-    if isinstance(node, OperationNode):
-        node.records = (*records, *made)
 
 
 def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
