@@ -142,6 +142,6 @@ def _key(name: str, parameter: inspect.Parameter, kind: Any, option: Any) -> Key
     one = get_args(one)[0] if many else one
     choices = [item.value for item in one] if issubclass(one, StrEnum) else CHOICES.get(parameter.name, ())
     return Key(
-        name, parameter.name, one, parameter.default, many, choices, getattr(option, "min", None),
+        name, parameter.name, one, parameter.default, many, choices, getattr(option, "min", None), getattr(option, "max", None),
         each=parameter.name not in FOR_ALL, folder=option.metavar == FOLDER,
     )  # fmt: skip

@@ -129,7 +129,8 @@ def _limit_parameters() -> list[inspect.Parameter]:
 
 
 def _limit_annotation(metadata: Any, kind: type) -> Any:
-    return Annotated[kind, typer.Option(metadata["option"], metavar="N", help=f"Limit: {metadata['meaning']}.", min=0)]
+    text = f"Limit: {metadata['meaning']}."
+    return Annotated[kind, typer.Option(metadata["option"], metavar="N", help=text, min=0, max=metadata["most"])]
 
 
 def _option(name: str, default: object, annotation: Any) -> inspect.Parameter:

@@ -124,7 +124,7 @@ def weights(done: Run, text: str, output: Tensor) -> Tensor:
     if not isinstance(value, Tensor):
         try:
             value = tensor(value, dtype=output.dtype)
-        except (TypeError, ValueError, RuntimeError) as error:
+        except (TypeError, ValueError, RuntimeError, ArithmeticError, IndexError) as error:
             raise UsageError(f"--grad-outputs {text}: {error}", code="G107") from error
     if value.shape != output.shape:
         shapes = f"shape {list(value.shape)}, and the output has {list(output.shape)}"

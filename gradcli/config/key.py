@@ -21,6 +21,7 @@ class Key:
     many: bool = False
     choices: Sequence[str] = ()
     minimum: float | None = None
+    maximum: float | None = None
     each: bool = True
     folder: bool = False
 
@@ -30,7 +31,8 @@ class Key:
         words = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
         one = f"one of {', '.join(self.choices)}" if self.choices else words[self.type]
         at_least = "" if self.minimum is None else f" of at least {self.minimum:g}"
-        return f"{'an array, each item ' if self.many else ''}{one}{at_least}"
+        at_most = "" if self.maximum is None else f" and at most {self.maximum:g}"
+        return f"{'an array, each item ' if self.many else ''}{one}{at_least}{at_most}"
 
     def value(self, given: Any) -> Any:
         """The value of the option; ValueError where it is of another type, or out of range."""
@@ -44,9 +46,12 @@ class Key:
         if self.type is float and type(given) is int:
             given = float(given)
         right = given in self.choices if self.choices else type(given) is self.type
-        if not right or (self.minimum is not None and not given >= self.minimum):
+        if not right or not self._within(given):
             raise ValueError(self.wanted)
         return self.type(given)
+
+    def _within(self, given: Any) -> bool:
+        return (self.minimum is None or given >= self.minimum) and (self.maximum is None or given <= self.maximum)
 
 
 INCLUDE = Key("include", "include", str, default=["*.grad"], many=True, each=False)

@@ -117,7 +117,8 @@ def constant(sympy: Any, value: Any, name: str) -> Any:
         return sympy.Symbol(name)
     if array.size == 1:
         x = float(array.ravel()[0])
-        return sympy.Integer(int(x)) if x == int(x) else sympy.Float(repr(x), 6) if np.isfinite(x) else sympy.Symbol(name, real=True)
+        if np.isfinite(x):
+            return sympy.Integer(int(x)) if x == int(x) else sympy.Float(repr(x), 6)
     return sympy.Symbol(name, real=True)
 
 

@@ -79,6 +79,8 @@ def shorten(graph: Graph, most: int) -> Graph:
     keep = max(most - 1, 2)
     hidden = counted[keep // 2 : len(counted) - (keep - keep // 2)]
     hidden = [node for node in hidden if not node.output]
+    if not hidden:
+        return graph
     made = GraphNode(f"{hidden[0].id}_more", "more", f"… {len(hidden)} more nodes", count=sum(n.count for n in hidden))
     lines = [n.line for n in hidden if n.line]
     made.text = f"lines {min(lines)} to {max(lines)}" if lines else ""

@@ -8,8 +8,8 @@ from typing import Any
 from gradcli.errors import LimitError, Span
 
 
-def limit(default: Any, option: str, meaning: str) -> Any:
-    return field(default=default, metadata={"option": option, "meaning": meaning})
+def limit(default: Any, option: str, meaning: str, most: int | None = None) -> Any:
+    return field(default=default, metadata={"option": option, "meaning": meaning, "most": most})
 
 
 HIGHEST_ORDER = 100
@@ -18,7 +18,7 @@ HIGHEST_ORDER = 100
 
 @dataclass(frozen=True)
 class Limits:
-    """Each with its default; `metadata` holds the option's name and what the limit counts."""
+    """Each with its default; `metadata` holds the option's name, what the limit counts, and the highest that can be had."""
 
     steps: int = limit(20_000_000, "--max-steps", "steps interpreted: loop rounds, calls, items gone through")
     elements: int = limit(200_000_000, "--max-elements", "elements of tensors held at once")
@@ -26,7 +26,7 @@ class Limits:
     work: int = limit(20_000_000_000, "--max-work", "elementary operations at once: multiplications of matrices, terms of series")
     nesting: int = limit(500, "--max-nesting", "levels of nesting, in the file and in its values")
     recursion: int = limit(1000, "--max-recursion", "calls inside each other")
-    integer_bits: int = limit(100_000, "--max-integer-bits", "bits of an integer")
+    integer_bits: int = limit(100_000, "--max-integer-bits", "bits of an integer", most=10_000_000)
     string_length: int = limit(1_000_000, "--max-string-length", "characters of a string")
     output: int = limit(10_000_000, "--max-output", "characters printed")
     file_size: int = limit(2_000_000, "--max-file-size", "bytes of a file")

@@ -52,6 +52,15 @@ class Formula:
     def __float__(self) -> float:
         return self.value
 
+    @property
+    def real(self) -> Formula:
+        """Formulas are real numbers."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        return 0.0
+
     def __bool__(self) -> bool:
         return bool(self.value)
 
@@ -187,7 +196,10 @@ def apply(op: Operation, args: tuple[Any, ...], decision: Any) -> Any:
     reason = getattr(op, "no_exact", None)
     if reason:
         raise NoAnswer(f"{op.name}: {reason}")
-    return op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+    try:
+        return op.exact(*args, decision=decision) if op.decides else op.exact(*args)
+    except (AttributeError, TypeError) as error:  # it is made for numbers that are more than formulas are
+        raise NoAnswer(f"{op.name} has no symbolic form") from error
 
 
 def elementwise(op: Elementwise, args: tuple[Any, ...], decision: Any) -> Any:

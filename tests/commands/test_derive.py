@@ -60,6 +60,13 @@ def test_json_has_formulas_that_sympy_reads(gradcli) -> None:
     assert by_a["value"] == pytest.approx(by_a["autograd"])
 
 
+def test_what_has_no_closed_form_is_told(gradcli) -> None:
+    assert gradcli("derive", "-e", "x.to(torch.float32)", "--at", "x=2.5").returncode == 0
+    done = gradcli("derive", "-e", "torch.fft.fft(x * ones(2)).abs().sum()", "--at", "x=2.5")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no closed form: fft has no symbolic form [G110]" in done.stderr
+
+
 @pytest.mark.parametrize("form", ["latex", "numpy"])
 def test_the_same_by_two_names(gradcli, form) -> None:
     short = ["--latex"] if form == "latex" else ["--code", form]

@@ -32,6 +32,12 @@ def grads(gradcli, tmp_path):
     return run
 
 
+def test_weights_beyond_all_floats_are_refused(gradcli, programs):
+    done = gradcli("grad", *programs("good"), "--grad-outputs", "10**5000")
+    assert done.returncode == 2
+    assert "--grad-outputs 10**5000: " in done.stderr
+
+
 def test_scalar(grads):
     assert grads(SCALAR, "grad") == {"a": 12.0, "b": 4.0}
     assert grads(SCALAR, "backward") == {"a": 12.0, "b": 4.0}

@@ -42,6 +42,11 @@ def test_a_narrow_terminal_gets_blocks(gradcli) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("constant", ["nan", "inf"])
+def test_constants_that_are_no_numbers(trace, constant) -> None:
+    assert trace(f"x = tensor(2.0, requires_grad=True)\ny = {constant} * x\n").returncode == 0
+
+
 def test_branches_are_counted(trace) -> None:
     done = trace("x = tensor([-1., 0., 2.], requires_grad=True)\ny = relu(x).sum()\n")
     assert "d relu(x)/d x = 0 (2 elements), 1 (1 element)" in done.stdout

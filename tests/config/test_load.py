@@ -11,7 +11,7 @@ from gradcli.config.places import places
 OUTSIDE = "set it outside of the table for some files"
 KEYS = [
     Key("rtol", "rtol", float, 0.0, minimum=0),
-    Key("max-steps", "max_steps", int, 10, minimum=0),
+    Key("max-steps", "max_steps", int, 10, minimum=0, maximum=1000),
     Key("strict", "strict", bool, False),
     Key("wrt", "wrt", str, None, many=True),
     Key("color", "color", str, "auto", choices=("auto", "never"), each=False),
@@ -61,8 +61,9 @@ def test_sections_for_files(written, tmp_path):
         ("\nrtol = 'a'", 'gradcli.toml:2: rtol is "a", and not a number of at least 0', None),
         ("rtol = -1", "gradcli.toml:1: rtol is -1, and not a number of at least 0", None),
         ("rtol = nan", "gradcli.toml:1: rtol is nan, and not a number of at least 0", None),
-        ("max-steps = 1.5", "gradcli.toml:1: max-steps is 1.5, and not a whole number of at least 0", None),
-        ("max-steps = true", "gradcli.toml:1: max-steps is true, and not a whole number of at least 0", None),
+        ("max-steps = 1.5", "gradcli.toml:1: max-steps is 1.5, and not a whole number of at least 0 and at most 1000", None),
+        ("max-steps = true", "gradcli.toml:1: max-steps is true, and not a whole number of at least 0 and at most 1000", None),
+        ("max-steps = 1001", "gradcli.toml:1: max-steps is 1001, and not a whole number of at least 0 and at most 1000", None),
         ("strict = 1", "gradcli.toml:1: strict is 1, and not true or false", None),
         ("wrt = 'x'", 'gradcli.toml:1: wrt is "x", and not an array, each item a string', None),
         ("wrt = [1]", "gradcli.toml:1: wrt is [1], and not an array, each item a string", None),

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -41,6 +42,11 @@ def chain(length: int) -> Graph:
 
 def counted(graph: Graph) -> int:
     return sum(n.count for n in graph.nodes)
+
+
+def test_a_single_node_is_no_less_than_there_is(gradcli, tmp_path: Path) -> None:
+    (tmp_path / "x.grad").write_text("x = tensor(2.0, requires_grad=True)\ny = x * x\n")
+    assert gradcli("graph", "x.grad", "--max-nodes", "1").returncode == 0
 
 
 def test_a_loop_shows_its_first_and_last_round_and_counts_the_rest() -> None:
