@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_what_has_no_closed_form_is_told(gradcli) -> None:
     assert gradcli("derive", "-e", "x.to(torch.float32)", "--at", "x=2.5").returncode == 0
     done = gradcli("derive", "-e", "torch.fft.fft(x * ones(2)).abs().sum()", "--at", "x=2.5")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no closed form: fft has no symbolic form [G110]" in done.stderr
+    assert re.search(r"no closed form: \w+ has no symbolic form \[G110\]", done.stderr)
 
 
 @pytest.mark.parametrize("form", ["latex", "numpy"])
