@@ -182,7 +182,10 @@ def tried_code(chosen: Selection, form: ClosedForm, taken: dict[str, np.ndarray]
     for name, leaf in zip(parameters, form.leaves, strict=True):
         if leaf not in form.wrt:
             continue
-        found = reading.derivative(text, language, name, point)
+        try:
+            found = reading.derivative(text, language, name, point)
+        except (ValueError, ArithmeticError) as error:
+            raise GradcliError(f"no code is printed: run at the point it fails: {error}", code="G110") from error
         if not np.allclose(found.ravel(), taken[leaf.name].ravel(), rtol=1e-5, atol=1e-10, equal_nan=True):
             raise GradcliError(f"no code is printed: run at the point it gives {found}, and autograd {taken[leaf.name]}", code="G110")
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gradcli.engine.mode import state
+from gradcli.engine.tensor import Tensor
 from gradcli.errors import TOO_MANY_DIGITS, Fault, GradcliError, LimitError, ProgramError, Span, builtin_name, too_many_digits
 from gradcli.interpreter.limits import Limits
 from gradcli.interpreter.meter import Meter
@@ -59,7 +60,15 @@ def is_told(error: BaseException) -> bool:
     if isinstance(error, (GradcliError, RecursionError, MemoryError)):
         return False
     place = place_of(error)
-    return isinstance(error, TOLD) or (place is not None and place.told)
+    return isinstance(error, TOLD) or (place is not None and place.told) or wants_tensor(error)
+
+
+PLAIN = (bool, int, float, complex, str, list, tuple, dict, type(None))
+
+
+def wants_tensor(error: BaseException) -> bool:
+    """Did an operation ask a plain value of Python for what only tensors have? Most take it for granted that they get tensors."""
+    return type(error) is AttributeError and isinstance(error.obj, PLAIN) and hasattr(Tensor, error.name or "")
 
 
 def program_error(error: BaseException) -> ProgramError | None:
@@ -74,6 +83,8 @@ def program_error(error: BaseException) -> ProgramError | None:
     elif isinstance(error, ProgramError):
         found = error
         found.span = found.span or place.span
+    elif isinstance(error, AttributeError) and wants_tensor(error):
+        found = ProgramError(f"expected a Tensor as an argument, not {type(error.obj).__name__}", place.span, type="TypeError", kind="type")
     elif is_told(error):
         name = builtin_name(error)
         kind = error.kind if isinstance(error, Fault) else KINDS.get(name, "value")

@@ -225,7 +225,7 @@ def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Formula:
     chosen = {} if decision is None else {"decision": decimal(decision) if isinstance(decision, float) else decision}
     try:
         expr = op.symbolic(sympy, *given, **chosen)
-    except NotImplementedError:
+    except (NotImplementedError, TypeError):
         raise NoAnswer(f"{op.name} has no symbolic form") from None
     value = op.replay([v if isinstance(v, (bool, np.bool_)) else np.float64(float(v)) for v in row], decision)
     return Formula(readable(sympy.sympify(expr)), float(np.asarray(value)), 1 + sum(size(v) for v in row))

@@ -61,6 +61,13 @@ def test_json_has_formulas_that_sympy_reads(gradcli) -> None:
     assert by_a["value"] == pytest.approx(by_a["autograd"])
 
 
+@pytest.mark.parametrize("form", ["python", "c"])
+def test_code_that_fails_at_the_point_is_not_printed(gradcli, form) -> None:
+    done = gradcli("derive", "-e", "torch.acos(x)", "--at", "x=1.3", "--format", form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no code is printed: run at the point it fails: math domain error [G110]" in done.stderr
+
+
 def test_what_has_no_closed_form_is_told(gradcli) -> None:
     assert gradcli("derive", "-e", "x.to(torch.float32)", "--at", "x=2.5").returncode == 0
     done = gradcli("derive", "-e", "torch.fft.fft(x * ones(2)).abs().sum()", "--at", "x=2.5")
