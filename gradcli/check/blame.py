@@ -149,7 +149,7 @@ def judged(node: OperationNode, inputs: Sequence[Any], opinions: Sequence[Opinio
     """The first of a node's gradients that is wrong."""
     expected = [expectation(o) for o in opinions]
     for k, (item, opinion, truth) in enumerate(zip(inputs, opinions, expected, strict=True)):
-        if truth is None or opinion.kinked or not differs(item.autograd, truth, opinion, item.dtype, 1e-7):
+        if truth is None or opinion.kinked or not differs(item.autograd, truth, opinion, item.precision, 1e-7):
             continue
         others = [(other.name, e) for j, (other, e) in enumerate(zip(inputs, expected, strict=True)) if j != k and e is not None]
         line, column = place(node)

@@ -70,14 +70,19 @@ def value_ulps(target: Target, witness: Witness) -> float | None:
     except NoAnswer:
         return None
     value = np.asarray(parts(terms[0].record.value), dtype=float)
-    eps = float(np.finfo(target.value.dtype).eps) if target.value.dtype.kind in "fc" else float(np.finfo(float).eps)
+    eps = rounding(target)
     with mpmath.workdps(DIGITS), np.errstate(all="ignore"):
         return float(relative_errors(value, exact).max(initial=0.0)) / eps
 
 
+def rounding(target: Target) -> float:
+    """The machine epsilon that its value is computed with: that of the coarsest dtype on the way."""
+    return max(float(np.finfo(i.precision).eps) for i in target.inputs) if target.inputs else float(np.finfo(float).eps)
+
+
 def value_note(target: Target, ulps: float | None) -> list[Note]:
     """A note where the value has lost more than half of its digits: the gradient is judged apart from it."""
-    eps = float(np.finfo(target.value.dtype).eps) if target.value.dtype.kind in "fc" else 1.0
+    eps = rounding(target)
     if ulps is None or not ulps * eps > np.sqrt(eps):
         return []
     return [

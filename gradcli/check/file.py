@@ -219,13 +219,13 @@ def judge_input(
         return witness.arbitrate(position, elements)
 
     def rounding() -> np.ndarray | None:
-        eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else float(np.finfo(np.float64).eps)
+        eps = float(np.finfo(item.precision).eps)
         inputs, place = (witness.inputs, position) if witness.joint else ([witness.inputs[position]], 0)
         return sensitivity(inputs, place, witness.budget, eps)
 
     slopes = partial(witness.slopes, position)
     point = parts(item.tensor.value)
-    judgement = Judge(given, opinion, item.dtype, rederive, arbiter, tolerance, point, rounding, slopes, extended).judge()
+    judgement = Judge(given, opinion, item.precision, rederive, arbiter, tolerance, point, rounding, slopes, extended).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
     forgive_hidden_kinks(judgement, item, np.asarray(given, dtype=float))

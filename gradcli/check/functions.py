@@ -108,7 +108,7 @@ class Alone:
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
         expected = [truth(o, item) for o, item in zip(opinions, self.inputs, strict=True)]
         triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
-        suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.dtype, self.rtol)]
+        suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.precision, self.rtol)]
         if suspects:
             suspects = self.without_rounding(suspects, opinions, expected)
         if any(o.kinked for o in opinions):
@@ -121,7 +121,7 @@ class Alone:
         exactly = rederived(self.call, self.weights) if affordable else None
         if exactly is None:
             close = max(CLOSE, self.rtol)
-            return [k for k in suspects if differs(self.inputs[k].autograd, expected[k], opinions[k], self.inputs[k].dtype, close)]
+            return [k for k in suspects if differs(self.inputs[k].autograd, expected[k], opinions[k], self.inputs[k].precision, close)]
         left = []
         for k in suspects:
             again = sum((exactly[p] for p in self.places[k] if p in exactly), np.zeros(self.inputs[k].shape))
@@ -240,7 +240,7 @@ def truth(opinion: Opinion, item: Input) -> np.ndarray | None:
     found = expectation(opinion)
     if found is not None or opinion.project is None:
         return found
-    eps = float(np.finfo(item.dtype).eps) if item.dtype.kind == "f" else EPS
+    eps = float(np.finfo(item.precision).eps)
     projection = Projection(item.autograd, scales(np.asarray(item.point, dtype=float)), opinion.project, eps, opinion.doubt)
     try:
         projection.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,14 @@ class Input:
     def point(self) -> np.ndarray:
         """Where the gradient is taken: the value of the record, or of the tensor, that it stands for."""
         return np.asarray(self.fixed[-1].value if self.fixed else self.tensor.value)
+
+    @cached_property
+    def precision(self) -> np.dtype:
+        """The coarsest of the real dtypes that its gradient is computed in: its own, or one that the program passes through."""
+        steps = [r for t in self.terms if t.record is not None for r in reachable(t.record, set())]
+        values = [getattr(a, "value", a) for r in steps for a in (r, *r.inputs)]
+        dtypes = {np.zeros(0, v.dtype).real.dtype for v in values if getattr(v, "dtype", None) is not None and v.dtype.kind in "fc"}
+        return max((*dtypes, np.dtype(np.float64)), key=lambda d: np.finfo(d).eps)
 
     def records(self, term: Term) -> list[Record]:
         """Where this tensor enters the term: all the values that a leaf had, or the record that an inner tensor had then."""

@@ -1,27 +1,47 @@
-"""PyTorch's rule for the dtype of a result: 0-d tensors only matter when they are of a higher kind."""
+"""PyTorch's rule for the dtype of a result: a float beats any integer, and 0-d tensors only matter when they are of a higher kind."""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-ORDER = "biufcO"
+KINDS = "biufcO"
 
 
 def promote(values: list[Any]) -> list[Any]:
-    """Cast 0-d values to the dtype of arrays of the same or a higher kind; numbers of Python adapt by themselves."""
-    dtypes = [v.dtype for v in values if hasattr(v, "dtype")]
-    if len(set(dtypes)) < 2:
+    """Values of different dtypes cast to the one that they have together. Truth values, numbers of Python, and real numbers among
+    complex ones adapt by themselves."""
+    dtypes = {v.dtype for v in values if hasattr(v, "dtype")}
+    if len(dtypes) < 2 or any(d.kind not in KINDS[:-1] for d in dtypes):
         return values
-    arrays = [v.dtype for v in values if hasattr(v, "dtype") and v.ndim]
-    if not arrays or len(arrays) == len(dtypes):
-        return values
-    common = np.result_type(*arrays)
-    top = max(ORDER.index(d.kind) for d in dtypes)
-    if top > ORDER.index(common.kind):
-        if common.kind == "f" and ORDER[top] == "c":
-            common = np.result_type(common, np.complex64)
-        else:
-            return values
-    return [v.astype(common) if hasattr(v, "dtype") and v.ndim == 0 and v.dtype != common and v.dtype.kind != "b" else v for v in values]
+    common = joined(
+        [v.dtype for v in values if hasattr(v, "dtype") and v.ndim], [v.dtype for v in values if hasattr(v, "dtype") and not v.ndim]
+    )
+    alone = "bc" if common.kind != "c" else "biuf"
+    return [v.astype(common) if hasattr(v, "dtype") and v.dtype != common and v.dtype.kind not in alone else v for v in values]
+
+
+def joined(arrays: list[np.dtype], numbers: list[np.dtype]) -> np.dtype:
+    """The dtype of arrays and 0-d tensors together."""
+    if not arrays or not numbers:
+        return reduce(wider, arrays or numbers)
+    high, low = reduce(wider, arrays), reduce(wider, numbers)
+    if high.kind == "c" or (level(low) <= level(high) and high.kind != "b"):
+        return high
+    if high.kind == "f":
+        return np.result_type(high, np.complex64)
+    return wider(high, low)
+
+
+def level(dtype: np.dtype) -> int:
+    """Truth values and integers, floats, complex numbers."""
+    return max(KINDS.index(dtype.kind), 2)
+
+
+def wider(x: np.dtype, y: np.dtype) -> np.dtype:
+    """What two dtypes of the same rank give: numpy's answer, but for integers and floats, where it is the float."""
+    if level(x) == 2 < level(y):
+        return y
+    return x if level(y) == 2 < level(x) else np.result_type(x, y)

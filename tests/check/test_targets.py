@@ -342,3 +342,19 @@ def test_a_pass_that_ends_in_an_error_is_no_target(check) -> None:
 def test_empty_tensors_are_checked(check, formula: str) -> None:
     found = check(f"import torch\nimport torch.nn.functional as F\nx = torch.zeros(0, 3, requires_grad=True)\ny = {formula}")
     assert found.status == "pass"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "torch.exp(x.float() * 0.1).double().sum()",
+        "torch.addcdiv(x, x, torch.tensor([3.0, 7.0], dtype=torch.float32)).sum()",
+        "(x * torch.tensor([0.1, 0.7], dtype=torch.float32).log()).sum()",
+        "torch.xlogy(x, torch.tensor([0.1, 0.7], dtype=torch.float32)).sum()",
+    ],
+)
+def test_a_gradient_is_as_good_as_the_coarsest_dtype_on_the_way(check, formula: str) -> None:
+    lines = ["import torch", "x = torch.tensor([1.0, 2.0], requires_grad=True)", f"y = {formula}"]
+    assert check("\n".join(lines)).status == "pass"
+    wrong = [*lines, "g = torch.autograd.grad(y, x)[0]", "claim(y, x, g * 1.0001)"]
+    assert check("\n".join(wrong)).status == "fail"

@@ -1,0 +1,39 @@
+"""The dtype of a result, as PyTorch has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli.engine import Tensor
+from gradcli.ops.catalogue import FUNCTIONS as F
+
+FLOAT32, FLOAT64, INT64, COMPLEX64, COMPLEX128 = map(np.dtype, ("float32", "float64", "int64", "complex64", "complex128"))
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "atan2", "xlogy", "fmod", "pow"])
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ([FLOAT32, 1], [INT64, 1], FLOAT32),
+        ([FLOAT32, 1], [FLOAT64, 0], FLOAT32),
+        ([FLOAT32, 1], [FLOAT64, 1], FLOAT64),
+        ([INT64, 1], [FLOAT32, 0], FLOAT32),
+        ([FLOAT32, 0], [FLOAT64, 0], FLOAT64),
+        ([INT64, 0], [FLOAT32, 1], FLOAT32),
+    ],
+)
+def test_floats_beat_integers_and_arrays_beat_numbers(name: str, x: list, y: list, expected: np.dtype) -> None:
+    made = [Tensor(np.full((2,) * rank, 2, dtype)[()]) for dtype, rank in (x, y)]
+    assert F[name](*made).dtype == F[name](*made[::-1]).dtype == expected
+
+
+def test_complex_numbers_take_the_precision_of_arrays() -> None:
+    real, number = Tensor(np.ones(2, np.float32)), Tensor(np.complex128(1j))
+    assert F["mul"](real, number).dtype == COMPLEX64
+    assert F["mul"](Tensor(np.ones(2)), Tensor(np.ones(2, np.complex64))).dtype == COMPLEX128
+
+
+def test_what_is_computed_in_several_steps_is_promoted_before_the_first() -> None:
+    x, y = Tensor(np.array([3.0])), Tensor(np.array([0.1], np.float32))
+    assert F["xlogy"](x, y).value[0] == 3 * np.log(np.float64(np.float32(0.1)))
