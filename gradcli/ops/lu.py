@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from gradcli.ops.gathering import take_along_dim
 from gradcli.ops.indexing import getitem
 from gradcli.ops.joining import cat
 from gradcli.ops.matmul import Examples, adjoint, matmul
-from gradcli.ops.matrices import eye, lower, need_matrix, upper
+from gradcli.ops.matrices import eye, fitted, lifted, lower, need_matrix, upper
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.padding import ConstantPadNd
 from gradcli.ops.returned import returned
 from gradcli.ops.solve import solve_triangular
 from gradcli.ops.where import where
@@ -117,16 +119,57 @@ def lu_factor(x: Any, *, pivot: bool = True) -> Any:
     return LuFactor(compact(x), pivots_of(x))
 
 
+class LinalgLu(Factored):
+    """L (unit lower triangle) and U with L @ U = x[order]. (..., m, n) -> (..., m, k), (..., k, n), k = min(m, n)."""
+
+    saves = "L=out.0 P=permutation U=out.1 pivot:True"
+    multiplications = 1
+    name = "linalg.lu"
+    outputs = 2
+
+    def decide(self, x: Value) -> Value:
+        return compact.decide(x)
+
+    def branch(self, x: Value, decision: Any = None) -> Any:
+        return self.apart(compact.branch(x, decision=decision))
+
+    def exact(self, *args: Value, decision: Any = None) -> Any:
+        return self.replay(args, self.decide(*args) if decision is None else decision)
+
+    def apart(self, packed: Value) -> Any:
+        k = min(packed.shape[-2:])
+        low = np.where(np.eye(packed.shape[-2], k, dtype=bool), 1.0, lower(packed[..., :, :k], strict=True))
+        return low.astype(packed.dtype, copy=False), upper(packed[..., :k, :])
+
+    def permutation(self, decision: Value) -> Value:
+        return permuting(decision, np.float64)
+
+    def vjp_x(self, g: Value, out: Value, decision: Value) -> Value:
+        packed = self.together(out[0], out[1])
+        return compact.vjp_x(self.together(g[0], g[1]), packed, decision)  # type: ignore[attr-defined]
+
+    def together(self, low: Value, high: Value) -> Value:
+        """Both triangles in one matrix."""
+        (m, k), n = low.shape[-2:], high.shape[-1]
+        low, high = lower(low, strict=True), upper(high)
+        wide = ConstantPadNd(pad=(0, n - k))(low) if n > k else low
+        return wide + (ConstantPadNd(pad=(0, 0, 0, m - k))(high) if m > k else high)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 3)):
+            yield cls(), (rng.normal(size=shape),)
+
+
+def permuting(order: Value, dtype: Any) -> Value:
+    """The matrix P of an order of rows: P @ x[order] = x."""
+    return np.swapaxes(np.eye(order.shape[-1], dtype=dtype)[order], -1, -2)
+
+
 def lu(x: Any, *, pivot: bool = True) -> Any:
     """(P, L, U) with P @ L @ U = x."""
     need_matrix("linalg.lu", x)
-    packed = compact(x)
-    m, n = x.shape[-2:]
-    k = min(m, n)
-    left = getitem(packed, (Ellipsis, slice(None), slice(0, k))) if n > k else packed
-    high = getitem(packed, (Ellipsis, slice(0, k), slice(None))) if m > k else packed
-    low = where(np.eye(m, k, dtype=bool), 1.0, lower(left, strict=True))
-    return LuResult(Permutation()(x), low, upper(high))
+    return LuResult(Permutation()(x), *LinalgLu()(x))
 
 
 class Permutation(Operation):
@@ -135,28 +178,78 @@ class Permutation(Operation):
     differentiable = False
 
     def forward(self, x: Value) -> Value:
-        order = compact.decide(x)
-        return np.swapaxes(np.eye(x.shape[-2], dtype=x.dtype)[order], -1, -2)
+        return permuting(compact.decide(x), x.dtype)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(), (rng.normal(size=(3, 3)),)
 
 
-def linalg_lu_solve(x: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    """The solution X of A @ X = B (or X @ A = B), from (x, pivots) = linalg.lu_factor(A); `adjoint`: with the conjugate transpose of A."""
-    if not left:
-        return _turned(linalg_lu_solve(x, pivots, _turned(B), adjoint=not adjoint))
-    order = ordering(np.asarray(raw(pivots)), x.shape[-1])
-    if adjoint:
-        half = solve_triangular(_turned(x), B, upper=False)
-        out = solve_triangular(_turned(x), half, upper=True, unitriangular=True)
-        return take_along_dim(out, np.argsort(order, axis=-1)[..., None], -2)
-    rows = take_along_dim(B, order[..., None], -2)
-    return solve_triangular(x, solve_triangular(x, rows, upper=False, unitriangular=True), upper=True)
+class LinalgLuSolve(Operation):
+    """X with A @ X = B (or X @ A = B), from both factors of A in one matrix and its pivots; `adjoint`: with A.T.
+
+    (..., n, n), (..., n), (..., n, k) -> (..., n, k).
+    """
+
+    saves = "LU adjoint left pivots result=out"
+    name = "linalg.lu_solve"
+    left: bool = True
+    adjoint: bool = False
+
+    def other(self, **settings: bool) -> LinalgLuSolve:
+        return LinalgLuSolve(**(self.settings() | settings))
+
+    def forward(self, LU: Value, pivots: Value, B: Value) -> Value:
+        if not self.left:
+            return adjoint(self.other(left=True, adjoint=not self.adjoint).forward(LU, pivots, adjoint(B)))
+        order = ordering(np.asarray(pivots), LU.shape[-1])
+        if self.adjoint:
+            half = solve_triangular(adjoint(LU), B, upper=False)
+            return moved(solve_triangular(adjoint(LU), half, upper=True, unitriangular=True), np.argsort(order, axis=-1))
+        return solve_triangular(LU, solve_triangular(LU, moved(B, order), upper=False, unitriangular=True), upper=True)
+
+    def exact(self, *args: Value, decision: Any = None) -> Value:
+        return self.forward(*args)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.forward(*lifted(args, lead, (2, 1, 2)))
+
+    def vjp_B(self, g: Value, LU: Value, pivots: Value, B_shape: tuple[int, ...]) -> Value:
+        return fitted(self.other(adjoint=not self.adjoint)(LU, pivots, g), B_shape)
+
+    def vjp_LU(self, g: Value, LU: Value, pivots: Value, out: Value, LU_shape: tuple[int, ...]) -> Value:
+        if not self.left:
+            return self.other(left=True, adjoint=not self.adjoint).vjp_LU(adjoint(g), LU, pivots, adjoint(out), LU_shape)
+        order = ordering(np.asarray(raw(pivots)), LU.shape[-1])
+        if self.adjoint:
+            rows = moved(out, order)
+            after = solve_triangular(LU, moved(g, order), upper=False, unitriangular=True)
+            before = matmul(adjoint(unit_lower(LU)), rows)
+            of_high, of_low = matmul(before, adjoint(solve_triangular(LU, after, upper=True))), matmul(rows, adjoint(after))
+        else:
+            after = solve_triangular(adjoint(LU), g, upper=False)
+            of_high = matmul(after, adjoint(out))
+            before = solve_triangular(adjoint(LU), after, upper=True, unitriangular=True)
+            of_low = matmul(before, adjoint(matmul(upper(LU), out)))
+        return fitted(-(upper(of_high) + lower(of_low, strict=True)), LU_shape)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        a = rng.normal(size=(3, 3)) + 3 * np.eye(3)
+        for left in (True, False):
+            for turned in (False, True):
+                yield cls(left=left, adjoint=turned), (a, np.array([2, 3, 3]), rng.normal(size=(3, 2) if left else (2, 3)))
+        yield cls(), (a + np.zeros((2, 1, 1)), np.array([[1, 2, 3], [3, 3, 3]]), rng.normal(size=(2, 3, 1)))
 
 
-_turned = adjoint
+def moved(x: Value, order: Value) -> Value:
+    """The rows of x in another order."""
+    return take_along_dim(x, order[..., None], -2)
+
+
+def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+    """The solution X of A @ X = B (or X @ A = B), from (LU, pivots) = linalg.lu_factor(A); `adjoint`: with the conjugate transpose of A."""
+    return LinalgLuSolve(left=left, adjoint=adjoint)(LU, pivots, B)
 
 
 def lu_solve(x: Any, LU_data: Any, LU_pivots: Any) -> Any:
@@ -164,6 +257,6 @@ def lu_solve(x: Any, LU_data: Any, LU_pivots: Any) -> Any:
     return linalg_lu_solve(LU_data, LU_pivots, x)
 
 
-OPERATIONS = (LinalgLuFactorEx,)
+OPERATIONS = (LinalgLuFactorEx, LinalgLu, LinalgLuSolve)
 FUNCTIONS = (lu_solve,)
 SPELLINGS = {"linalg.lu_factor": lu_factor, "linalg.lu": lu, "linalg.lu_solve": linalg_lu_solve}

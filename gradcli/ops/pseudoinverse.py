@@ -11,9 +11,8 @@ from gradcli.errors import ShapeError
 from gradcli.ops import elimination
 from gradcli.ops.axes import raw
 from gradcli.ops.matmul import Examples, adjoint, matmul
-from gradcli.ops.matrices import column, need_matrix
+from gradcli.ops.matrices import column, need_matrix, row
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.reduction import sum as total
 from gradcli.ops.returned import returned
 from gradcli.ops.shape import squeeze
 
@@ -117,24 +116,92 @@ def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
     return MatrixRank(atol=0.0 if atol is None else float(raw(atol)), rtol=None if rtol is None else float(raw(rtol)))(x)
 
 
+class LinalgLstsq(Operation):
+    """The least solution X of those with least norm(x @ X - b), pinv(x) @ b, and (if `squares`) the squares of that norm, by columns.
+
+    (..., m, n), (..., m, k) -> (..., n, k), (..., k), or nothing in its place. Smooth where the rank does not change.
+    """
+
+    saves = "b self=x solution=out.0"
+    multiplications = 14
+    analytic = False
+    name = "linalg.lstsq"
+    outputs = 2
+    rtol: float | None = None
+    squares: bool = False
+
+    def solved(self, x: Value, b: Value, inverse: Value) -> Any:
+        solution = np.matmul(inverse, b)
+        off = np.matmul(x, solution) - b
+        return solution, np.add.reduce(np.real(off * np.conjugate(off)), axis=-2) if self.squares else np.zeros(0, x.dtype)
+
+    def forward(self, x: Value, b: Value) -> Any:
+        return self.solved(x, b, LinalgPinv(rtol=self.rtol).forward(x))
+
+    def exact(self, *args: Value, decision: Any = None) -> Any:
+        x, b = args
+        return self.solved(x, b, LinalgPinv(rtol=self.rtol).exact(x))
+
+    def off(self, g: Value, x: Value, b: Value, solution: Value) -> Value:
+        """The gradient of the squares by x @ X."""
+        return (matmul(x, solution) - b) * (row(g) * 2.0)
+
+    def vjp_x(self, g: Value, x: Value, b: Value, out: Value) -> Value:
+        op = LinalgPinv(rtol=self.rtol)
+        back = op.vjp_x(matmul(g[0], adjoint(b)), x, op(x))
+        return back + matmul(self.off(g[1], x, b, out[0]), adjoint(out[0])) if self.squares else back
+
+    def vjp_b(self, g: Value, x: Value, b: Value, out: Value) -> Value:
+        back = matmul(adjoint(LinalgPinv(rtol=self.rtol)(x)), g[0])
+        return back - self.off(g[1], x, b, out[0]) if self.squares else back
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        for shape, squares in (((4, 2), True), ((2, 3), False), ((3, 3), False)):
+            yield cls(squares=squares), (rng.normal(size=shape), rng.normal(size=(shape[0], 2)))
+
+
+class SingularValues(Operation):
+    """The singular values, without gradient: what least squares give beside the solution. (..., m, n) -> (..., k)."""
+
+    multiplications = 6
+    differentiable = False
+
+    def forward(self, x: Value) -> Value:
+        return np.linalg.svd(x, compute_uv=False)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        yield cls(), (rng.normal(size=(3, 2)),)
+
+
+DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
 def lstsq(x: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> Any:
     """(solution, residuals, rank, singular_values): the solution has the least norm of those with least norm(x @ solution - B).
 
-    The solution is pinv(x) @ B, through which gradients flow; `residuals` are empty unless x has more rows than columns and full rank.
+    Residuals are there for every driver but gelsy, which is the default, unless the rank is not full or x has no more rows
+    than columns; the rank for every driver but gels; the singular values for gelsd and gelss.
     """
     need_matrix("linalg.lstsq", x)
+    driver = driver or "gelsy"
+    if driver not in DRIVERS:
+        raise ShapeError(f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(DRIVERS)})")
     vector = B.ndim == x.ndim - 1
     right = column(B) if vector else B
     if right.shape[-2] != x.shape[-2]:
         raise ShapeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2})")
-    solution = matmul(linalg_pinv(x, rcond), right)
     rank = matrix_rank(x)
     rows, columns = x.shape[-2:]
-    off = right - matmul(x, solution)
-    residuals = total(off * off, -2) if rows > columns and bool(np.all(raw(rank) == columns)) else nothing(x)
-    return LstsqResult(squeeze(solution, -1) if vector else solution, residuals, rank, nothing(x))
+    squares = driver != "gelsy" and rows > columns and bool(np.all(raw(rank) == columns))
+    solution, residuals = LinalgLstsq(rtol=None if rcond is None else float(raw(rcond)), squares=squares)(x, right)
+    return LstsqResult(
+        squeeze(solution, -1) if vector else solution, residuals, nothing(rank) if driver == "gels" else rank,
+        SingularValues()(x) if driver in ("gelsd", "gelss") else nothing(x),
+    )  # fmt: skip
 
 
-OPERATIONS = (LinalgPinv, MatrixRank)
+OPERATIONS = (LinalgPinv, MatrixRank, LinalgLstsq)
 FUNCTIONS = (pinverse,)
 SPELLINGS = {"linalg.pinv": linalg_pinv, "linalg.lstsq": lstsq, "linalg.matrix_rank": matrix_rank}

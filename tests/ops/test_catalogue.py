@@ -60,6 +60,9 @@ class Case:
         steps = {i: draw(self.rng, self.args[i]) for i in self.moving}
         if self.op.name in SYMMETRIC:
             return {i: step + np.conjugate(np.swapaxes(step, -1, -2)) for i, step in steps.items()}
+        if self.op.name in TRIANGULAR:
+            *rest, (i, step) = steps.items()
+            return {**dict(rest), i: (np.triu if self.op.settings()["upper"] else np.tril)(step)}
         return steps
 
     def moved(self, direction: dict[int, Any], h: float) -> list[Any]:
@@ -78,6 +81,10 @@ class Case:
 
 SYMMETRIC = frozenset({"linalg.cholesky", "linalg.eigh"})
 """Operations that read one triangle of a matrix which they take to be symmetric: it is moved only along symmetric directions."""
+
+
+TRIANGULAR = frozenset({"cholesky_solve", "cholesky_inverse"})
+"""Operations that read one triangle of their last argument, a Cholesky factor."""
 
 
 def can_move(arg: Any) -> bool:

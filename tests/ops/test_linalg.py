@@ -108,11 +108,16 @@ def test_lu_solve(left: bool, turned: bool) -> None:
 def test_least_squares() -> None:
     a, b = np.random.default_rng(4).normal(size=(5, 2)), np.random.default_rng(5).normal(size=5)
     x, y = leaf(a), leaf(b)
-    result = call("linalg.lstsq", x, FUNCTIONS["unsqueeze"](y, -1))
-    expected, residuals, rank, _ = np.linalg.lstsq(a, b, rcond=None)
+    right = FUNCTIONS["unsqueeze"](y, -1)
+    result = call("linalg.lstsq", x, right, driver="gelsd")
+    expected, residuals, rank, singular = np.linalg.lstsq(a, b, rcond=None)
     np.testing.assert_allclose(result.solution.value[:, 0], expected)
     np.testing.assert_allclose(result.residuals.value, residuals)
     assert int(result.rank.value) == rank
+    np.testing.assert_allclose(result.singular_values.value, singular)
+    by_default, by_qr = call("linalg.lstsq", x, right), call("linalg.lstsq", x, right, driver="gels")
+    assert (by_default.residuals.shape, by_default.singular_values.shape, by_default.rank.shape) == ((0,), (0,), ())
+    assert (by_qr.residuals.shape, by_qr.rank.shape) == ((1,), (0,))
 
 
 @pytest.mark.parametrize("power", [-2, -1, 0, 1, 2, 3, 5])
