@@ -45,7 +45,7 @@ def local_derivatives(node: Node, record: Record | None, names: dict[int, str]) 
     if isinstance(node.op, Elementwise) and record is not None and node.op.name not in WHOLE and holomorphic(node.op, record):
         try:
             return elementwise(node.op, record, names)
-        except NotImplementedError:
+        except (NotImplementedError, TypeError):  # no form, or none for such operands: truth values
             pass
     return {position: ("", in_words(node, position)) for position in names}
 

@@ -177,11 +177,9 @@ def evaluated(array: np.ndarray, point: Mapping[Any, float], digits: int = 50) -
     out = np.empty(array.shape)
     flat = out.reshape(-1)
     for k, expr in enumerate(array.flat):
-        value = sympy.N(sympy.sympify(expr).xreplace(substitution), digits)
-        if value is sympy.zoo:
-            value = sympy.oo
         try:
-            flat[k] = float(value)
-        except TypeError:
+            value = sympy.N(sympy.sympify(expr).xreplace(substitution), digits)
+            flat[k] = float(sympy.oo if value is sympy.zoo else value)
+        except (TypeError, ValueError, ArithmeticError):  # outside of its domain
             flat[k] = np.nan
     return out

@@ -85,6 +85,8 @@ def code(form: ClosedForm, language: Language, title: str) -> str:
             spelled[leaf.symbols[index]] = sympy.Symbol(language.index(name, index, leaf.symbols.shape), real=True)
     arrays = list(form.derivatives.values())
     formulas = [term.xreplace(spelled) for array in arrays for term in array.flat]
+    if any(term.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) for term in formulas):
+        raise UsageError(f"--code {language.name}: the formula is not finite", code="G109")
     temporaries = (sympy.Symbol(f"t{k}", real=True) for k in range(10**6) if f"t{k}" not in names)
     steps, reduced = sympy.cse(formulas, symbols=temporaries, list=True)
     printer = language.printer()

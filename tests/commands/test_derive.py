@@ -68,6 +68,18 @@ def test_code_that_fails_at_the_point_is_not_printed(gradcli, form) -> None:
     assert "no code is printed: run at the point it fails: math domain error [G110]" in done.stderr
 
 
+@pytest.mark.parametrize("form", ["python", "numpy", "c"])
+def test_what_is_not_finite_is_no_code(gradcli, form) -> None:
+    done = gradcli("derive", "-e", "x / 0", "--at", "x=1.3", "--format", form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--code {form}: the formula is not finite [G109]" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["derive"], ["check", "--formulas"]])
+def test_formulas_outside_of_their_domain(gradcli, command) -> None:
+    assert gradcli(*command, "-e", "erfinv(x)", "--at", "x=1.3").returncode in (0, 1)
+
+
 def test_what_has_no_closed_form_is_told(gradcli) -> None:
     assert gradcli("derive", "-e", "x.to(torch.float32)", "--at", "x=2.5").returncode == 0
     done = gradcli("derive", "-e", "torch.fft.fft(x * ones(2)).abs().sum()", "--at", "x=2.5")

@@ -47,6 +47,11 @@ def test_constants_that_are_no_numbers(trace, constant) -> None:
     assert trace(f"x = tensor(2.0, requires_grad=True)\ny = {constant} * x\n").returncode == 0
 
 
+def test_truth_values_are_no_numbers_to_sympy(trace) -> None:
+    done = trace("x = tensor([1.0, 2.0], requires_grad=True)\nmask = x > 1\ny = (mask * x).sum()\n")
+    assert done.returncode == 0, done.stderr
+
+
 def test_branches_are_counted(trace) -> None:
     done = trace("x = tensor([-1., 0., 2.], requires_grad=True)\ny = relu(x).sum()\n")
     assert "d relu(x)/d x = 0 (2 elements), 1 (1 element)" in done.stdout
