@@ -191,6 +191,7 @@ class LinalgLuSolve(Operation):
     (..., n, n), (..., n), (..., n, k) -> (..., n, k).
     """
 
+    analytic = False
     saves = "LU adjoint left pivots result=out"
     name = "linalg.lu_solve"
     left: bool = True

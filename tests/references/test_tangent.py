@@ -19,11 +19,12 @@ from gradcli.references.pair import holds_complex
 from gradcli.references.path import Path
 from gradcli.references.symbolic import Exact
 
-SILENT = {
-    "cdist", "igamma", "igammac", "linalg.cholesky", "linalg.eigh", "linalg.pinv", "linalg.qr", "linalg.slogdet", "linalg.svd",
-    "recurrence", "special.erfinv", "special.ndtri", "special.zeta", "vdot", "erfinv", "zeta", "ndtri",
-}  # fmt: skip
-"""Operations without a form in extended precision: large programs with them are left to differences."""
+SILENT = {"igamma", "igammac", "erfinv", "special.erfinv", "special.ndtri", "special.zeta", "recurrence"}
+"""Elementwise operations whose slopes have no function in extended precision; besides, whatever is not analytic, and what
+numpy's linear algebra does in float64 alone. Large programs with them are left to differences."""
+
+
+LINEAR_ALGEBRA = {"cholesky", "determinant", "lu", "orthogonal", "pseudoinverse", "solve"}
 
 
 def concrete(cls: type[Operation]) -> list[type[Operation]]:
@@ -62,7 +63,7 @@ def test_every_operation_has_the_tangent_of_its_exact_derivative(cls: type[Opera
             try:
                 value, _ = tangent.along(path, weights, direction)
             except NoAnswer:
-                assert cls.name in SILENT
+                assert cls.name in SILENT or not (cls.analytic or cls.extended) or cls.__module__.rpartition(".")[2] in LINEAR_ALGEBRA
                 return
             terms = Exact(path).derivative(weights)[0][0] * direction
             assert abs(value - float(terms.sum())) <= 1e-12 * float(np.abs(terms).sum()) + 1e-300
