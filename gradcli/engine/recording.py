@@ -52,7 +52,7 @@ def node_of(
         made = OperationNode(op, tuple(edges), SCALAR, plan, saved, guards, None)
     else:
         shapes = tuple([(v.shape, v.dtype) for v in out]) if type(out) is tuple else ((out.shape, out.dtype),)
-        made = OperationNode(op, tuple(edges), shapes, plan, saved, guards, fits(op, values, mask, out))
+        made = OperationNode(op, tuple(edges), shapes, plan, saved, guards, fits(op, args, values, mask, out))
     if state.frame is not None:
         state.frame.pack(made)
     tracer = state.tracer
@@ -94,13 +94,14 @@ def kept_about(op: Operation, slots: tuple[int, ...], count: int, values: list[A
             yield op.decide(*values) if slot == 2 * count + 1 else np.asarray(values[slot - 2 * count - 2]).dtype
 
 
-def fits(op: Operation, values: list[Any], mask: int, out: Any) -> tuple[Any, ...] | None:
-    """The (shape, dtype) each gradient is reduced to, None where every input is like the output."""
+def fits(op: Operation, args: tuple[Any, ...], values: list[Any], mask: int, out: Any) -> tuple[Any, ...] | None:
+    """The (shape, dtype) each gradient is reduced to, None where every input is like the output. Values may have been promoted."""
     if type(out) is tuple:
         return None
     shape, dtype = out.shape, dtype_of(out)
     elementwise = isinstance(op, Elementwise)
     for k, value in enumerate(values):
-        if mask >> k & 1 and ((elementwise and value.shape != shape) or dtype_of(value) != dtype):
-            return tuple((v.shape if elementwise else None, dtype_of(v)) if mask >> i & 1 else None for i, v in enumerate(values))
+        if mask >> k & 1 and ((elementwise and value.shape != shape) or dtype_of(args[k].value) != dtype):
+            pairs = enumerate(zip(args, values, strict=True))
+            return tuple([(v.shape if elementwise else None, dtype_of(a.value)) if mask >> i & 1 else None for i, (a, v) in pairs])
     return None

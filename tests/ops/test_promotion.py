@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.engine import Tensor
+from gradcli.engine import Tensor, grad
 from gradcli.ops.catalogue import FUNCTIONS as F
 
 FLOAT32, FLOAT64, INT64, COMPLEX64, COMPLEX128 = map(np.dtype, ("float32", "float64", "int64", "complex64", "complex128"))
@@ -37,3 +37,11 @@ def test_complex_numbers_take_the_precision_of_arrays() -> None:
 def test_what_is_computed_in_several_steps_is_promoted_before_the_first() -> None:
     x, y = Tensor(np.array([3.0])), Tensor(np.array([0.1], np.float32))
     assert F["xlogy"](x, y).value[0] == 3 * np.log(np.float64(np.float32(0.1)))
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "atan2", "xlogy", "pow"])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_gradients_have_the_dtype_of_what_they_belong_to(name: str, shape: tuple[int, ...]) -> None:
+    x, y = Tensor(np.full(shape, 0.7, np.float32)[()], True), Tensor(np.full((2, 3), 0.3), True)
+    found = grad(F[name](x, y), [x, y], Tensor(np.ones((2, 3))))
+    assert [g.dtype for g in found] == [FLOAT32, FLOAT64]
