@@ -111,6 +111,8 @@ class Source:
         else:
             found = getattr(op, head)
             found = self.computed(found) if callable(found) else found
+        if found is None and aspect in ("shape", "strides"):
+            return ()
         if not part or found is None:
             return found
         return found[int(part)] if len(found) else 0  # a 0-d tensor has no axis, and PyTorch takes 0 for it

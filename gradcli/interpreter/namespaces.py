@@ -111,7 +111,8 @@ INTERNAL = frozenset(
         "div_number", "embed", "entr", "expit", "exponential", "fft_c2c", "fft_c2r", "fft_r2c", "gathering", "im2col", "index",
         "linalg_info", "linalg_vector_norm", "lu_compact", "matrix_transpose", "max_all", "max_dim", "max_pool", "median_dim", "min_all",
         "min_dim", "mul_number", "nanmedian_dim", "pooled", "power", "put_along", "recurrence", "reflection_pad", "replication_pad",
-        "reshape_alias", "reverse_axes", "shift", "slice", "sub_number", "take_at", "unindex", "unsafe_view", "unstack", "upsampled",
+        "reshape_alias", "reverse_axes", "shift", "slice", "sub_number", "take_at", "trilinear", "unindex", "unsafe_view",
+        "unstack", "upsampled",
         "view_as_shape", "zero",
     }
 )  # fmt: skip

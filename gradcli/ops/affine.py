@@ -12,7 +12,7 @@ from gradcli.ops.conjugate import conj
 from gradcli.ops.elementwise import rank
 from gradcli.ops.matmul import Bmm, Examples, Mm, Mv, Pair, bmm, matmul, mm, mv
 from gradcli.ops.operation import Operation, Structural, Value
-from gradcli.ops.shape import reshape, squeeze, unsqueeze
+from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.structure import Expand, SumTo
 from gradcli.ops.transposition import T
 
@@ -181,7 +181,7 @@ class Addr(AddedProduct):
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """x @ weight.T + bias. x (..., in), weight (out, in) or (in), bias (out) -> (..., out)."""
     if weight.ndim == 1 or x.ndim == 0:
-        out = matmul(x, weight)
+        out = matmul(x, T()(weight) if weight.ndim == 1 else weight)
         return out if bias is None else out + bias
     turned = T()(weight)
     if bias is None:
@@ -194,17 +194,5 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return reshape(Addmm()(bias, reshape(x, (-1, x.shape[-1])), turned), (*x.shape[:-1], weight.shape[0]))
 
 
-def bilinear(x: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """out[..., o] = sum over i, j of x[..., i] * weight[o, i, j] * input2[..., j], plus bias[o]."""
-    if x.shape[:-1] != input2.shape[:-1]:
-        raise ShapeError(f"bilinear(): input batch dimensions do not match: got {list(x.shape)} and {list(input2.shape)}")
-    if weight.ndim != 3 or weight.shape[1:] != (x.shape[-1], input2.shape[-1]):
-        sizes = f"{x.shape[-1]} and {input2.shape[-1]}"
-        raise ShapeError(f"bilinear(): weight of shape {list(weight.shape)} does not fit inputs of sizes {sizes}")
-    rows = unsqueeze(unsqueeze(x, -2), -2)
-    out = squeeze(matmul(matmul(rows, weight), unsqueeze(unsqueeze(input2, -1), -3)), (-1, -2))
-    return out if bias is None else out + bias
-
-
 OPERATIONS = (Addmm, Addmv, Baddbmm, Addbmm, Addr)
-FUNCTIONS = (linear, bilinear)
+FUNCTIONS = (linear,)

@@ -134,7 +134,7 @@ class CholeskySolve(Operation):
     def vjp_x(self, g: Value, L: Value, x_shape: tuple[int, ...]) -> Value:
         return fitted(self(g, L), x_shape)
 
-    def vjp_L(self, g: Value, L: Value, out: Value, L_shape: tuple[int, ...]) -> Value:
+    def vjp_L(self, g: Value, x: Value, L: Value, out: Value, L_shape: tuple[int, ...]) -> Value:
         product = matmul(self(g, L), adjoint(out))
         both = product + adjoint(product)
         return fitted(-(matmul(high(L), both) if self.upper else matmul(both, lower(L))), L_shape)

@@ -11,7 +11,7 @@ from gradcli.errors import ArgumentError, ShapeError
 from gradcli.ops.axes import integer, raw
 from gradcli.ops.budget import budget
 from gradcli.ops.diagonal import diagonal
-from gradcli.ops.matmul import bmm, mm
+from gradcli.ops.matmul import bmm, dot, mm
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.transposition import movedim, permute
@@ -130,7 +130,7 @@ def arrange(tensor: Any, labels: list[str], covered: int, place: dict[str, int],
             axis += 1
     for k in range(count):
         if order[k] == -1:
-            tensor = unsqueeze(tensor, -1)
+            tensor = unsqueeze(tensor, tensor.ndim)
             order[k] = axis
             axis += 1
     return permute(tensor, order)
@@ -240,10 +240,9 @@ def tensordot(x: Any, y: Any, dims: Any = 2) -> Any:
         number = integer(raw(dims), "dims")
         if number < 0 or number > min(x.ndim, y.ndim):
             raise ShapeError(f"tensordot expects dims >= 0 and at most the rank of both, but got dims={number}")
-        first, second = list(range(x.ndim - number, x.ndim)), list(range(number))
+        first, second = list(range(-number, 0)), list(range(number))
     if len(first) != len(second):
         raise ShapeError("both dimension lists should have same length")
-    first, second = [d % x.ndim for d in first], [d % y.ndim for d in second]
     for p, q in zip(first, second, strict=True):
         if y.shape[q] == 1:
             x = total(x, p, True)
@@ -254,11 +253,19 @@ def tensordot(x: Any, y: Any, dims: Any = 2) -> Any:
                 f"contracted dimensions need to match, but first has size {x.shape[p]} in dim {p} "
                 f"and second has size {y.shape[q]} in dim {q}"
             )
-    keep, other = [d for d in range(x.ndim) if d not in first], [d for d in range(y.ndim) if d not in second]
+    keep, other = (kept(v.ndim, dims) for v, dims in ((x, first), (y, second)))
+    if not keep and not other:
+        return reshape(dot(reshape(permute(x, first), -1), reshape(permute(y, second), -1)), ())
     inner = math.prod(x.shape[d] for d in first)
     left = reshape(permute(x, keep + first), (math.prod(x.shape[d] for d in keep), inner))
     right = reshape(permute(y, second + other), (inner, math.prod(y.shape[d] for d in other)))
     return reshape(mm(left, right), (*(x.shape[d] for d in keep), *(y.shape[d] for d in other)))
+
+
+def kept(ndim: int, summed: list[int]) -> list[int]:
+    """The axes that are not summed over."""
+    gone = {d % ndim for d in summed}
+    return [d for d in range(ndim) if d not in gone]
 
 
 FUNCTIONS = (einsum, tensordot)

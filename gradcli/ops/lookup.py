@@ -21,6 +21,7 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 class Embedding(Structural):
     """Rows of a table: (n, d), index (...) -> (..., d). The row `padding_idx` counts as a constant: it gets no gradient."""
 
+    saves = "indices padding_idx scale_grad_by_freq:False sparse:False weight_sym_argsize_0=weight_shape.0"
     padding_idx: int = -1
 
     def decide(self, weight: Value, indices: Value) -> Any:

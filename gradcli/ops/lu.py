@@ -169,7 +169,8 @@ def permuting(order: Value, dtype: Any) -> Value:
 def lu(x: Any, *, pivot: bool = True) -> Any:
     """(P, L, U) with P @ L @ U = x."""
     need_matrix("linalg.lu", x)
-    return LuResult(Permutation()(x), *LinalgLu()(x))
+    low, high = LinalgLu()(x)
+    return LuResult(Permutation()(x), low, high)
 
 
 class Permutation(Operation):

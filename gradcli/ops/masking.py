@@ -10,10 +10,10 @@ import numpy as np
 from gradcli.errors import DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import one_dim, raw
 from gradcli.ops.elementwise import Elementwise
-from gradcli.ops.indexing import Slice
 from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.padding import ConstantPadNd
 from gradcli.ops.picking import Index, IndexPut, Unindex, stack_indices
-from gradcli.ops.shape import reshape
+from gradcli.ops.shape import ViewAs, reshape
 from gradcli.ops.structure import Expand
 from gradcli.ops.where import where
 
@@ -88,8 +88,29 @@ class Take(Structural):
         yield cls(), (rng.normal(size=(2, 3)), np.array([[0, 5], [2, 0]]))
 
 
-class MaskedScatter(IndexPut):
-    """x with the elements of y, one after the other, where the mask holds. Shapes: that of x."""
+class MaskedScatter(Structural):
+    """x with the first elements of `source`, one after the other, where the mask holds. Shapes: that of x."""
+
+    saves = "mask source_sym_sizes=source_shape"
+
+    def forward(self, x: Value, mask: Value, source: Value) -> Value:
+        out = np.array(x, dtype=np.result_type(x, source) if np.asarray(source).dtype.kind in "cO" else None)
+        out[mask] = np.reshape(source, -1)[: np.count_nonzero(mask)]
+        return out[()]
+
+    def vjp_x(self, g: Value, mask: Value) -> Value:
+        return MaskedFill()(g, mask, 0.0)
+
+    def vjp_source(self, g: Value, mask: Value, source_shape: tuple[int, ...]) -> Value:
+        taken = MaskedSelect()(g, mask)
+        missing = int(np.prod(source_shape)) - taken.shape[0]
+        return ViewAs(shape=source_shape)(ConstantPadNd(pad=(0, missing))(taken) if missing else taken)
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        mask = np.array([[True, False, True], [False, True, True]])
+        yield cls(), (rng.normal(size=(2, 3)), mask, rng.normal(size=(2, 3)))
+        yield cls(), (rng.normal(size=(2, 3)), mask, rng.normal(size=(4,)))
 
 
 class Put(Structural):
@@ -161,8 +182,7 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     count = int(np.count_nonzero(raw(mask)))
     if count > np.size(raw(source)):
         raise ShapeError("Number of elements of source < number of ones in mask", hint=f"{count} wanted, {np.size(raw(source))} given")
-    values = Slice(dim=-1, start=0, stop=count, step=1)(reshape(source, -1))
-    return MaskedScatter(axes=(-x.ndim,))(x, values, mask)
+    return MaskedScatter()(x, mask, source)
 
 
 def flat_index(x: Any, index: Any) -> Any:

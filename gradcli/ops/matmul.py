@@ -11,7 +11,7 @@ from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import raw, written
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Structural, Value
-from gradcli.ops.shape import Squeeze, UnsafeView, reshape, unsqueeze
+from gradcli.ops.shape import Squeeze, UnsafeView, contiguous, reshape, unsqueeze
 from gradcli.ops.structure import Expand
 from gradcli.ops.transposition import T, Transpose
 
@@ -251,13 +251,13 @@ def _folds(x: Any, y: Any) -> bool:
 def _folded(x: Any, y: Any) -> Any:
     """A batch of matrices times one matrix or vector, as a single product."""
     swap = y.ndim > x.ndim
-    large, small = (transposed(y), transposed(x) if x.ndim == 2 else x) if swap else (x, y)
+    large, small = (transposed(y), T()(x) if x.ndim == 2 else x) if swap else (x, y)
     lead = large.shape[:-1]
     rows = reshape(large, (int(np.prod(lead)), large.shape[-1]))
     if small.ndim == 1:
         return UnsafeView(shape=lead)(mv(rows, small))
     out = UnsafeView(shape=(*lead, small.shape[-1]))(mm(rows, small))
-    return transposed(out) if swap else out
+    return contiguous(transposed(out)) if swap else out
 
 
 def _batched(x: Any, y: Any) -> Any:

@@ -14,11 +14,12 @@ from gradcli.ops.exponential import Rsqrt, sqrt
 from gradcli.ops.matmul import Examples
 from gradcli.ops.numbered import plus
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.pooling import AxisMap
+from gradcli.ops.padding import pad
+from gradcli.ops.pooling import average
 from gradcli.ops.rearrange import repeat
 from gradcli.ops.reduction import mean
 from gradcli.ops.reduction import sum as total
-from gradcli.ops.shape import reshape
+from gradcli.ops.shape import reshape, squeeze, unsqueeze, view
 from gradcli.ops.structure import SumTo
 
 Sizes = tuple[int, ...]
@@ -322,13 +323,13 @@ def local_response_norm(x: Any, size: int, alpha: float = 1e-4, beta: float = 0.
     """x over (k + alpha * the mean of squares of `size` neighbouring channels, axis 1) ** beta."""
     if x.ndim < 3:
         raise DataError(f"Expected 3D or higher dimensionality input (got {x.ndim} dimensions)")
-    channels = x.shape[1]
-    near = np.zeros((channels, channels))
-    for c in range(channels):
-        near[c, max(0, c - size // 2) : c + (size - 1) // 2 + 1] = 1.0 / size
-    matrices = (near, *(np.eye(n) for n in x.shape[2:]))
-    means = AxisMap(matrices=matrices, label="AvgPool3DBackward0")(x * x)
-    return x / (means * alpha + k) ** beta
+    rows, channels, *spatial = x.shape
+    first = (rows, 1, channels, spatial[0], *([-1] if len(spatial) > 1 else []))
+    around = (0, 0) * len(first[3:]) + (size // 2, (size - 1) // 2)
+    ones = (1,) * len(first[3:])
+    wide = view(x * x, first) if len(spatial) > 1 else unsqueeze(x * x, 1)
+    means = squeeze(average(len(first) - 2, pad(wide, around), (size, *ones), 1, 0, False, True, None), 1)
+    return x / ((view(means, x.shape) if len(spatial) > 1 else means) * alpha + k) ** beta
 
 
 OPERATIONS = (NativeLayerNorm, NativeBatchNorm, NativeGroupNorm, FixedBatchNorm)

@@ -55,6 +55,7 @@ class Patches(Structural, abstract=True):
 class Im2col(Patches):
     """Every patch of the image as a column: (n, c, h, w) -> (n, c * kernel, places)."""
 
+    saves = "dilation kernel_size=kernel padding self_sym_argsize_minus_1=x_shape.-1 self_sym_argsize_minus_2=x_shape.-2 stride"
     node = "Im2ColBackward0"
 
     def forward(self, x: Value) -> Value:
@@ -79,6 +80,7 @@ class Im2col(Patches):
 class Col2im(Patches):
     """The sum of patches laid over each other, the transpose of Im2col: (n, c * kernel, places) -> (n, c, *output)."""
 
+    saves = "dilation kernel_size=kernel padding stride"
     node = "Col2ImBackward0"
     output: Sizes
 

@@ -38,6 +38,13 @@ class Gathered(Operation, abstract=True):
             at = axis + 1
         return tuple(index)
 
+    def one_an_axis(self, indices: Value, x_shape: tuple[int, ...]) -> tuple[Any, ...]:
+        """The arrays of indices at the places of their axes, None where no axis is indexed, as PyTorch keeps them."""
+        found: list[Any] = [None] * (len(x_shape) + self.axes[-1] + 1)
+        for axis, array in zip(self.axes, [indices] if len(self.axes) == 1 else indices, strict=True):
+            found[len(x_shape) + axis] = array
+        return tuple(found)
+
     def front(self, value: Value, indices: Value) -> Value:
         """A leading batch axis that NumPy has put behind the axes of the indices, brought to the front."""
         return np.moveaxis(value, np.ndim(indices) - 1, 0) if self.split else value
@@ -57,6 +64,8 @@ class Index(Gathered):
 
     Shapes: indices broadcast among each other, their shape stands where the axes were.
     """
+
+    saves = "indices=one_an_axis self_sym_sizes=x_shape"
 
     def forward(self, x: Value, indices: Value) -> Value:
         return x[self.places(x.ndim, indices)]

@@ -15,6 +15,7 @@ from gradcli.ops.convolution import sizes_of
 from gradcli.ops.extreme import PutAlong
 from gradcli.ops.matmul import Examples
 from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.reduction import mean
 from gradcli.ops.shape import reshape, squeeze, unsqueeze
 
 Sizes = tuple[int, ...]
@@ -24,6 +25,7 @@ Windows = tuple[tuple[int, ...], ...]
 class AxisMap(Structural):
     """Each of the last axes multiplied by a constant matrix (out, in): means over windows, interpolation. (..., in...) -> (..., out...)."""
 
+    saves = ""
     matrices: tuple[Value, ...]
     label: str = "AvgPool2DBackward0"
 
@@ -287,6 +289,8 @@ def adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
     """Means over windows that share out the last two axes as evenly as they can."""
     need_axes("adaptive_avg_pool", x, 2)
     wanted = adaptive_sizes(output_size, x, 2)
+    if wanted == (1, 1):
+        return mean(x, (-1, -2), True)
     matrices = tuple(mean_matrix(shares(n, size), n, 0, False, True) for n, size in zip(x.shape[-2:], wanted, strict=True))
     return Pooled(matrices=matrices, label="AdaptiveAvgPool2DBackward0")(x)
 

@@ -10,12 +10,12 @@ import numpy as np
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.conjugate import conj
+from gradcli.ops.einsum import tensordot
 from gradcli.ops.matmul import Examples, broadcast_lead, dot, matmul, mm
 from gradcli.ops.matrices import fitted, lifted
 from gradcli.ops.operation import Structural, Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import UnsafeView, reshape, unsqueeze
-from gradcli.ops.transposition import T
 
 
 class LinalgCross(Structural):
@@ -85,8 +85,7 @@ def inner(x: Any, y: Any) -> Any:
         raise ShapeError(f"inner() the last dimension must match on both input tensors but got shapes {list(x.shape)} and {list(y.shape)}")
     if x.ndim == y.ndim == 1:
         return dot(x, y)
-    rows, columns = reshape(x, (-1, x.shape[-1])), reshape(y, (-1, y.shape[-1]))
-    return reshape(mm(rows, T()(columns)), (*x.shape[:-1], *y.shape[:-1]))
+    return tensordot(x, y, ([-1], [-1]))
 
 
 def kron(x: Any, y: Any) -> Any:

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import DataError, MissingRuleError, ShapeError
+from gradcli.errors import DataError, MissingRuleError
 from gradcli.ops.budget import budget
 from gradcli.ops.pooling import AxisMap, Pooled, mean_matrix, shares
-from gradcli.ops.shape import reshape
-from gradcli.ops.transposition import permute
 
 NODES = {
     ("nearest", 1): "UpsampleNearest1DBackward0", ("nearest", 2): "UpsampleNearest2DBackward0",
@@ -130,40 +128,5 @@ def upsample(x: Any, size: Any = None, scale_factor: Any = None, mode: str = "ne
     return interpolate(x, size, scale_factor, mode, align_corners)
 
 
-def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
-    """Channels spread over r x r places. (..., C * r * r, H, W) -> (..., C, H * r, W * r)."""
-    r = upscale_factor
-    if x.ndim < 3:
-        raise ShapeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
-    *lead, channels, height, width = x.shape
-    if channels % (r * r):
-        raise ShapeError(
-            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-            f"but input.size(-3)={channels} is not divisible by {r * r}"
-        )
-    n = len(lead)
-    apart = reshape(x, (*lead, channels // (r * r), r, r, height, width))
-    return reshape(permute(apart, [*range(n), n, n + 3, n + 1, n + 4, n + 2]), (*lead, channels // (r * r), height * r, width * r))
-
-
-def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
-    """Places gathered into channels: the inverse of pixel_shuffle."""
-    r = downscale_factor
-    *lead, channels, height, width = x.shape
-    if height % r or width % r:
-        raise ShapeError(f"pixel_unshuffle expects height and width to be divisible by downscale_factor {r}, but got {height} and {width}")
-    n = len(lead)
-    apart = reshape(x, (*lead, channels, height // r, r, width // r, r))
-    return reshape(permute(apart, [*range(n), n, n + 2, n + 4, n + 1, n + 3]), (*lead, channels * r * r, height // r, width // r))
-
-
-def channel_shuffle(x: Any, groups: int) -> Any:
-    """Channels (axis 1) of all groups interleaved. (N, C, ...)."""
-    if x.shape[1] % groups:
-        raise ShapeError(f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.")
-    apart = reshape(x, (x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
-    return reshape(permute(apart, [0, 2, 1, *range(3, apart.ndim)]), x.shape)
-
-
 OPERATIONS = (Upsampled,)
-FUNCTIONS = (interpolate, upsample, pixel_shuffle, pixel_unshuffle, channel_shuffle)
+FUNCTIONS = (interpolate, upsample)

@@ -113,5 +113,5 @@ def test_tensordot(left: tuple[int, ...], right: tuple[int, ...], dims: object) 
 
 
 def test_tensordot_names_the_sizes_that_differ() -> None:
-    with pytest.raises(ShapeError, match="first has size 3 in dim 1 and second has size 2 in dim 0"):
+    with pytest.raises(ShapeError, match="first has size 3 in dim -1 and second has size 2 in dim 0"):
         FUNCTIONS["tensordot"](*operands((2, 3), (2, 3)), dims=1)
