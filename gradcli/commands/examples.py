@@ -38,6 +38,7 @@ EXAMPLES = {
     "derive": (
         ("gradcli derive net.grad --wrt w", "a formula"),
         ("gradcli derive net.grad --latex", "for a paper"),
+        ("gradcli derive net.grad --format json", "for programs"),
         ("gradcli derive net.grad --code numpy", "a function, run against autograd before it is printed"),
     ),
     "ops": (

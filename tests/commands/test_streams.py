@@ -119,6 +119,16 @@ def test_no_colour_for_a_ci_system(gradcli_process, programs, options):
     assert "\x1b[" not in done.stdout
 
 
-def test_narrow(gradcli, programs):
-    done = gradcli("check", *programs("good"), env={"COLUMNS": "40"})
-    assert all(len(line) <= 40 for line in done.stdout.splitlines() if line.startswith("    "))
+NARROW = (
+    "check wrong.grad", "check wrong.grad good.grad kink.grad nothing.grad", "check good.grad", "graph wrong.grad", "trace good.grad",
+    "derive good.grad", "grad good.grad", "config", "explain", "ops --match softplus",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [40, 60])
+@pytest.mark.parametrize("line", NARROW)
+def test_narrow(gradcli, programs, line, width):
+    programs("good", "wrong", "kink", "nothing")
+    done = gradcli(*line.split(), env={"COLUMNS": str(width)})
+    assert [shown for shown in done.stdout.splitlines() if len(shown) > width] == []
+    assert done.stdout
