@@ -44,7 +44,8 @@ def test_the_lines_do_what_a_ci_system_needs(name, wrong, shell, project):
 
 def test_what_the_recipes_write_is_what_they_hand_on():
     job = RECIPES[".gitlab-ci.yml"]["gradients"]
-    assert job["artifacts"]["reports"]["junit"] in " ".join(job["script"])
+    reports = job["artifacts"]["reports"]
+    assert f"--report junit={reports['junit']} --report gitlab={reports['codequality']}" in " ".join(job["script"])
     (upload,) = [s for s in RECIPES[SHELL[0]]["jobs"]["gradients"]["steps"] if "upload-sarif" in s.get("uses", "")]
     assert upload["with"]["sarif_file"] in " ".join(lines_of(SHELL[0]))
 
