@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -34,9 +35,17 @@ def encoded(result: str | bytes) -> bytes:
     return result if isinstance(result, bytes) else result.encode("utf-8", "backslashreplace")
 
 
+OPEN = re.compile(r"/(?:dev/(?:fd/(\d+)|stdout|(stderr))|proc/self/fd/(\d+))")
+"""Names of what is open already: behind them may be a file that others are writing to."""
+
+
 def write(path: str, result: str | bytes) -> None:
-    """Replace a file in one step; UsageError where that cannot be done. A device or a pipe is written to as it is."""
+    """Replace a file in one step; UsageError where that cannot be done. A device, a pipe or an open stream is written to as it is."""
     try:
+        opened = OPEN.fullmatch(path)
+        if opened is not None:
+            _write_open(int(opened[1] or opened[3] or (2 if opened[2] else 1)), encoded(result))
+            return
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
             target.write_bytes(encoded(result))
@@ -45,6 +54,12 @@ def write(path: str, result: str | bytes) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot write {path}: {reason}", hint="is the folder there, and may it be written to?", code="G105") from error
+
+
+def _write_open(descriptor: int, data: bytes) -> None:
+    sys.stdout.flush()
+    with open(descriptor, "wb", closefd=False) as stream:
+        stream.write(data)
 
 
 def _replace(target: Path, data: bytes) -> None:

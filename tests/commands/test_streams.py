@@ -44,6 +44,16 @@ def test_closed_streams(programs, tmp_path, redirection):
 
 
 @UNIX
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_a_report_to_a_stream_that_is_a_file(programs, tmp_path, name):
+    programs("good")
+    done = shell(f"echo before > out; {GRADCLI} check good.grad --report gitlab={name} >> out; echo $?; echo after >> out", tmp_path)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+    lines = (tmp_path / "out").read_text("utf-8").splitlines()
+    assert (lines[0], lines[1], lines[-2], lines[-1]) == ("before", "PASS  good.grad", "[]", "after")
+
+
+@UNIX
 def test_nothing_to_read(tmp_path):
     done = shell(f"{GRADCLI} run - <&-; echo $?", tmp_path)
     assert (done.stdout, done.stderr) == ("0\n", "")
