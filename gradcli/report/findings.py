@@ -15,7 +15,7 @@ from gradcli.check.result import AssertResult, CheckResult, FileResult, Function
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError
 from gradcli.report import rows
 from gradcli.report.errors import error_type
-from gradcli.report.remarks import CODES, EXPECTATION, derivative
+from gradcli.report.remarks import CODES, EXPECTATION, derivative, repeats
 from gradcli.report.text import printable
 from gradcli.report.view import View
 
@@ -110,7 +110,8 @@ def _of_input(file: FileResult, target: TargetResult, item: InputResult) -> Find
     named = blame is not None and blame.line is not None
     line = blame.line if blame is not None and named else target.line or item.line
     details = [] if blame is None else [f"{'' if blame.function is None else blame.function + ': '}{blame.why}"]
-    details += [note.message if note.line is None else f"line {note.line}: {note.message}" for note in target.notes]
+    notes = [note for note in target.notes if blame is None or note.kind != "wrong-gradient" or not repeats(note.message, blame.why)]
+    details += [note.message if note.line is None else f"line {note.line}: {note.message}" for note in notes]
     return Finding(
         file.path, CODES[item.status], "error" if item.failing.any() else "warning", printable(f"{about} {_said(target, item)}"), about,
         _place(file, line, blame.column if blame is not None and named else None), _clean(details),

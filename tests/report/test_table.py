@@ -9,6 +9,7 @@ import pytest
 
 from gradcli.check.result import CheckResult, FileResult, Note
 from gradcli.report import table
+from gradcli.report.findings import findings
 from gradcli.report.view import View
 
 CASES = ("passing", "wrong", "kinked", "not_a_number", "broken", "unchecked", "jacobian")
@@ -89,6 +90,7 @@ def test_the_same_is_said_once(result):
     target.notes = [Note("wrong-gradient", "d out/d x is half as large: a factor 2 is missing", 8)]
     checked.files[0].functions[0].why = "the gradient for argument 1 is half as large: a factor 2 is missing"
     assert table.render(checked, View()).count("half as large") == 1
+    assert sum("half as large" in text for item in findings(checked)[:1] for text in (item.message, *item.details)) == 1
 
 
 def test_ascii(result):
