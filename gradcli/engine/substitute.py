@@ -39,12 +39,22 @@ class Surrogate(Operation):
     """The linear map whose derivative is what a user Function's backward gives: y0 + sum of J (x - x0).
 
     `matrices[k][i]` is the Jacobian of output k by argument i (None: no gradient), `points` the arguments at which
-    it was taken, `values` the outputs there.
+    it was taken, `values` the outputs there. A backward that is not `linear` in the gradient (that clips it) has no such
+    map: NaN, and nothing below it can be judged.
     """
 
+    linear: bool = True
     matrices: tuple[tuple[Any, ...], ...]
     points: tuple[Any, ...]
     values: tuple[Any, ...]
+
+    @property
+    def no_exact(self) -> str | None:
+        return None if self.linear else "the backward of a surrogate is not linear in the gradient"
+
+    @property
+    def analytic(self) -> bool:  # type: ignore[override]
+        return self.linear
 
     def forward(self, *args: Value) -> Any:
         outputs = tuple(self.output(k, args) for k in range(len(self.values)))
@@ -68,7 +78,8 @@ def substitute(call: FunctionCall, outputs: Sequence[Any], values: Sequence[Any]
         matrices = jacobians(call, points, outputs)
         if matrices is None:
             return None
-        op = Surrogate(matrices=matrices, points=points, values=tuple(outputs))
+        straight = not any(m is not None and np.isnan(m).any() for row in matrices for m in row)
+        op = Surrogate(matrices=matrices, points=points, values=tuple(outputs), linear=straight)
     elif call.opaque:
         op = Body(run=run)
     else:
@@ -85,15 +96,24 @@ def jacobians(call: FunctionCall, points: Sequence[Any], outputs: Sequence[Any])
     if sum(np.size(o) for o in outputs) * sum(np.size(p) for p in points if isinstance(p, (np.ndarray, np.generic))) > LARGEST:
         return None
     rows = []
+    rng = np.random.default_rng(0)
     with recording(False):
         for k, output in enumerate(outputs):
             parts: dict[int, list[Any]] = {i: [] for i, edge in enumerate(call.node.edges) if edge is not None}
-            for unit in np.eye(math.prod(np.shape(output))):
+            mixed = 4 * rng.normal(size=math.prod(np.shape(output)))
+            for unit in (*np.eye(len(mixed)), mixed):
                 grads: list[Any] = [None] * len(outputs)
                 grads[k] = unit.reshape(np.shape(output))
                 found = dict(placed(call.node, call.node.backward(grads, Pass([], own=True))))
                 for i, column in parts.items():
                     g = found.get(i)
                     column.append(np.zeros(np.size(points[i])) if g is None else np.reshape(g, -1))
-            rows.append(tuple(np.stack(parts[i]) if parts.get(i) else None for i in range(len(points))))
+            rows.append(tuple(checked(np.stack(parts[i]), mixed) if parts.get(i) else None for i in range(len(points))))
     return tuple(rows)
+
+
+def checked(rows: Value, mixed: Value) -> Value:
+    """The matrix of what a backward gives for unit gradients; NaN where its last row, for a mixture of them, is another than theirs."""
+    matrix, last = rows[:-1], rows[-1]
+    room = 1e-4 * (np.abs(mixed) @ np.abs(matrix)) + np.finfo(float).tiny
+    return matrix if np.all(np.abs(mixed @ matrix - last) <= room) else np.full_like(matrix, np.nan, dtype=float)

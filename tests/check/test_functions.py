@@ -240,3 +240,12 @@ def test_what_rtol_allows_is_allowed_to_a_function_alone_too(tmp_path) -> None:
     )
     assert check_file(str(path), None, CheckOptions()).failing
     assert not check_file(str(path), None, CheckOptions(rtol=0.1)).failing
+
+
+def test_a_surrogate_that_clips_the_gradient_leaves_what_is_below_unchecked(check) -> None:
+    lines = ["class F(Function):  # gradcli: surrogate", " @staticmethod", " def forward(ctx, x):", "  return x * 1"]
+    lines += [" @staticmethod", " def backward(ctx, g):", "  return g.clamp(-0.1, 0.1)"]
+    lines += ["x = tensor([0.7, -1.3], requires_grad=True)", "loss = (F.apply(x) * tensor([1.0, 3.0])).sum()"]
+    found = check("\n".join(lines))
+    assert (found.status, found.functions[0].status) == ("unchecked", "pass")
+    assert "not linear" in found.targets[0].symbolic
