@@ -37,14 +37,15 @@ def lines(result: CheckResult, view: View) -> Iterator[Line]:
     alone = len(result.files) == 1
     shown = [file for file in result.files if not (view.quiet and file.outcome == "passed")]
     width = max((len(file.path) for file in shown if is_brief(file, view)), default=0)
-    before = None
-    for file in shown:
+    dense = True
+    for number, file in enumerate(shown):
         brief = is_brief(file, view) and not alone
-        if before is not None and not (brief and before):
+        made = list(brief_lines(file, view, width) if brief else file_lines(file, view, full=alone or view.verbose))
+        before, dense = dense, brief or len(made) == 1
+        if number and not (before and dense):
             yield plain("")
-        yield from brief_lines(file, view, width) if brief else file_lines(file, view, full=alone or view.verbose)
-        before = brief
-    if shown and (not view.quiet or not before):
+        yield from made
+    if shown and (not view.quiet or not dense):
         yield plain("")
     if not view.quiet:
         yield from closing(result, view)

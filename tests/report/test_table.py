@@ -53,6 +53,14 @@ def test_many_files_have_a_line_each_and_those_that_fail_are_named_at_the_end(re
     ]
 
 
+def test_lines_stand_close_and_blocks_apart(result):
+    checked = result("broken", "passing", "broken", "wrong", "passing", "wrong")
+    lines = table.render(checked, View()).splitlines()
+    heads = [(k, line.split()[0]) for k, line in enumerate(lines) if line.startswith(("PASS", "FAIL", "ERROR"))]
+    assert [word for _, word in heads] == ["ERROR", "PASS", "ERROR", "FAIL", "PASS", "FAIL"]
+    assert [lines[k - 1] == "" for k, _ in heads[1:]] == [False, False, True, True, True]
+
+
 def test_what_passes_has_few_rows(make_leaf, make_target):
     item = make_leaf(np.arange(50.0), np.arange(50.0))
     text = table.render(CheckResult([FileResult("x.grad", "pass", False, [make_target(item)])]), View())
