@@ -198,6 +198,16 @@ def matrix_property(name: str) -> Callable[[Tensor], Any]:
     return read
 
 
+def set_part(part: str) -> Callable[[Tensor, Any], None]:
+    """`z.real = x` writes through the view of the real parts."""
+    read = function_property(part)
+
+    def write(tensor: Tensor, value: Any) -> None:
+        read(tensor).copy_(value)
+
+    return write
+
+
 PROPERTIES: dict[str, Callable[[Tensor], Any]] = {
     "data": get_data,
     "grad": get_grad,
@@ -233,6 +243,8 @@ SETTERS: dict[str, Callable[[Tensor, Any], None]] = {
     "grad": set_grad,
     "requires_grad": set_requires_grad,
     "volatile": set_volatile,
+    "real": set_part("real"),
+    "imag": set_part("imag"),
 }
 
 METHODS: dict[str, Callable[..., Any]] = {
@@ -254,6 +266,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "dim": lambda t: t.ndim,
     "ndimension": lambda t: t.ndim,
     "is_inference": lambda t: t.untracked,
+    "_is_view": lambda t: t.shares is not None,
     "is_contiguous": is_contiguous,
     "is_floating_point": lambda t: t.value.dtype.kind == "f",
     "is_complex": lambda t: t.value.dtype.kind == "c",

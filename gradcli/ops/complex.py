@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.conjugate import components, conj, is_complex
+from gradcli.ops.axes import raw
+from gradcli.ops.conjugate import Conj, components, conj, is_complex
 from gradcli.ops.elementwise import Elementwise
-from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.indexing import select
+from gradcli.ops.operation import Operation, Value, View
 from gradcli.ops.polar import Complex
-from gradcli.ops.structure import To
 from gradcli.ops.trigonometric import Atan2
 from gradcli.ops.where import where
 
@@ -29,52 +30,6 @@ def complex_of(dtype: Any) -> Any:
 
 def drawn(rng: np.random.Generator, *shape: int) -> Value:
     return np.asarray(rng.normal(size=shape) + 1j * rng.normal(size=shape))[()]
-
-
-class Real(Structural):
-    """The real part of complex numbers."""
-
-    analytic = False
-    node = "SelectBackward0"
-
-    def forward(self, x: Value) -> Value:
-        return np.array(np.real(x))[()]
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return np.real(args[0])
-
-    def exact(self, *args: Value, decision: Any = None) -> Value:
-        return components(args[0], "real")
-
-    def vjp_x(self, g: Value, x_dtype: Any) -> Value:
-        return To(dtype=complex_of(x_dtype))(g)
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(), (drawn(rng, 2, 3),)
-
-
-class Imag(Structural):
-    """The imaginary part of complex numbers."""
-
-    analytic = False
-    node = "SelectBackward0"
-
-    def forward(self, x: Value) -> Value:
-        return np.array(np.imag(x))[()]
-
-    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
-        return np.imag(args[0])
-
-    def exact(self, *args: Value, decision: Any = None) -> Value:
-        return components(args[0], "imag")
-
-    def vjp_x(self, g: Value) -> Value:
-        return g * 1j
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        yield cls(), (drawn(rng, 2, 3),)
 
 
 class Angle(Elementwise):
@@ -103,13 +58,15 @@ class Angle(Elementwise):
         yield cls(), (drawn(rng, 2, 3),)
 
 
-class ViewAsReal(Structural):
+class ViewAsReal(View):
     """Complex numbers as pairs of real ones. (...) -> (..., 2)."""
 
     analytic = False
 
     def forward(self, x: Value) -> Value:
-        return np.stack([np.real(x), np.imag(x)], axis=-1)
+        part = np.asarray(x).real
+        shape, strides = (*part.shape, 2), (*part.strides, part.itemsize)
+        return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=part.flags.writeable)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
@@ -125,13 +82,14 @@ class ViewAsReal(Structural):
         yield cls(), (drawn(rng, 2, 3),)
 
 
-class ViewAsComplex(Structural):
+class ViewAsComplex(View):
     """Pairs of real numbers as complex ones. (..., 2) -> (...)."""
 
     analytic = False
 
     def forward(self, x: Value) -> Value:
-        return np.asarray(x[..., 0] + 1j * x[..., 1])[()]
+        pairs = x if in_pairs(x) else np.ascontiguousarray(x)
+        return pairs.view(complex_of(x.dtype))[..., 0]
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
@@ -147,20 +105,22 @@ class ViewAsComplex(Structural):
         yield cls(), (rng.normal(size=(3, 2)),)
 
 
-_real: Operation = Real()
-_imag: Operation = Imag()
+def in_pairs(x: Value) -> bool:
+    """Whether the two numbers of each pair lie side by side in memory."""
+    *outer, last = x.strides
+    return last == x.itemsize and all(s % (2 * last) == 0 for s, n in zip(outer, x.shape, strict=False) if n > 1)
 
 
 def real(x: Any) -> Any:
     """The real part; of a real tensor itself."""
-    return _real(x) if is_complex(x) else x
+    return select(ViewAsReal()(x), len(x.shape), 0) if is_complex(x) else x
 
 
 def imag(x: Any) -> Any:
     """The imaginary part of complex numbers; RuntimeError for real ones."""
     if not is_complex(x):
         raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
-    return _imag(x)
+    return select(ViewAsReal()(x), len(x.shape), 1)
 
 
 def view_as_real(x: Any) -> Any:
@@ -174,6 +134,9 @@ def view_as_complex(x: Any) -> Any:
     """Pairs of real numbers as complex ones. (..., 2) -> (...)."""
     if not x.ndim or x.shape[-1] != 2:
         raise ShapeError("Tensor must have a last dimension of size 2")
+    value = raw(x)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not in_pairs(value):
+        raise ShapeError("Tensor must have a last dimension with stride 1", hint="copy it first: .contiguous()")
     return ViewAsComplex()(x)
 
 
@@ -182,11 +145,23 @@ def resolve_conj(x: Any) -> Any:
     return x
 
 
+def conj_physical(x: Any) -> Any:
+    """The complex conjugate; a real x itself."""
+    return ConjPhysical()(x) if is_complex(x) else x
+
+
+class ConjPhysical(Conj):
+    """The complex conjugate, computed at once. The gradient is conjugated too."""
+
+    def vjp_x(self, g: Value) -> Value:
+        return conj_physical(g)
+
+
 def is_complex_(x: Any) -> bool:
     """Whether the dtype is complex."""
     return is_complex(x)
 
 
 OPERATIONS = (Angle,)
-FUNCTIONS = (real, imag, view_as_real, view_as_complex, resolve_conj, is_complex_)
-SPELLINGS = {"conj_physical": conj, "resolve_neg": resolve_conj}
+FUNCTIONS = (real, imag, conj_physical, view_as_real, view_as_complex, resolve_conj, is_complex_)
+SPELLINGS = {"resolve_neg": resolve_conj}

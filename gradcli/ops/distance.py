@@ -13,12 +13,12 @@ from gradcli.ops.axes import axis, one_dim, raw
 from gradcli.ops.bounds import clamp_min
 from gradcli.ops.budget import budget
 from gradcli.ops.exponential import sqrt
-from gradcli.ops.indexing import getitem
 from gradcli.ops.matmul import Examples, broadcast_lead
 from gradcli.ops.matrices import fitted, lifted
 from gradcli.ops.norm import LinalgVectorNorm, Norm, norm, vector_norm
 from gradcli.ops.numbered import plus
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.picking import Unindex
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.rounding import absolute, sgn
 from gradcli.ops.shape import clone, expand, unsqueeze
@@ -94,6 +94,53 @@ class Cdist(Operation):
         yield cls(), (rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 2)))
 
 
+class Pdist(Operation):
+    """The p-norm distance of every two rows i < j. (n, d) -> (n * (n - 1) / 2). At coincident rows as `Cdist`."""
+
+    real_only = True
+    p: float = 2.0
+    keeps_all = True
+
+    def pairs(self, n: int) -> Value:
+        """The numbers of both rows of each pair."""
+        return np.stack(np.triu_indices(n, 1))
+
+    def apart(self, x: Value) -> Value:
+        first, second = self.pairs(x.shape[-2])
+        return x[..., first, :] - x[..., second, :]
+
+    def norm(self) -> LinalgVectorNorm:
+        return LinalgVectorNorm(ord=self.p, dim=(-1,))
+
+    def forward(self, x: Value) -> Value:
+        return self.norm().forward(self.apart(x))
+
+    def decide(self, x: Value) -> Any:
+        return self.norm().decide(self.apart(x))
+
+    def branch(self, x: Value, decision: Any = None) -> Value:
+        return self.norm().branch(self.apart(x), decision=decision)
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        return self.replay(args, decision)
+
+    def size(self, *args: Value) -> int:
+        return int(np.shape(args[0])[-2]) * int(np.size(args[0])) if np.ndim(args[0]) > 1 else 0
+
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
+        n = x.shape[0]
+        slopes = Cdist(p=self.p).slopes(Unindex(axes=(-2, -1), shape=(n, n))(g, self.pairs(n)), x, x)
+        return total(slopes, -2) - total(slopes, -3)
+
+    def kinks(self, x: Value) -> Value | None:
+        return self.norm().kinks(self.apart(x))
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Examples:
+        for p in (1.0, 2.0, 3.0, math.inf):
+            yield cls(p=p), (rng.normal(size=(4, 2)),)
+
+
 def difference(x: Value, y: Value) -> Value:
     """Every row of x minus every row of y: (..., n, d), (..., m, d) -> (..., n, m, d)."""
     return np.expand_dims(x, -2) - np.expand_dims(y, -3)
@@ -120,9 +167,10 @@ def pdist(x: Any, p: float = 2.0) -> Any:
     """The p-norm distance of every two rows i < j of x. (n, d) -> (n * (n - 1) / 2)."""
     if x.ndim != 2:
         raise ShapeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+    if p < 0:
+        raise ShapeError("pdist only supports non-negative p values")
     budget.elements(x.shape[0] ** 2 * max(x.shape[1], 1))
-    rows, columns = np.triu_indices(x.shape[0], 1)
-    return vector_norm(getitem(x, rows) - getitem(x, columns), p, -1)
+    return Pdist(p=float(p))(x)
 
 
 def pairwise_distance(x: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
@@ -153,5 +201,5 @@ def normalize(x: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
     return x / expand(clamp_min(norm(x, p, dim, True), eps), x.shape)
 
 
-OPERATIONS = (Cdist,)
+OPERATIONS = (Cdist, Pdist)
 FUNCTIONS = (cdist, pdist, pairwise_distance, cosine_similarity, normalize)

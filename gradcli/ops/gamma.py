@@ -261,6 +261,14 @@ digamma: Operation = Digamma()
 zeta: Operation = Zeta()
 
 
+def special_zeta(x: Value, other: Value) -> Value:
+    """The Hurwitz zeta function, the sum of (other + k) ** -x over k >= 0."""
+    op = Zeta()
+    if real_number(other):
+        op.node, op.saves, op.listed = "SpecialZetaBackward2", "", 1
+    return op(x, other)
+
+
 HIGHEST = 169
 """The highest derivative of digamma that has a finite derivative itself: 170! is the largest finite factorial."""
 
@@ -285,5 +293,5 @@ OPERATIONS = (Lgamma, Digamma, Polygamma, Mvlgamma, Zeta)
 FUNCTIONS = (polygamma,)
 SPELLINGS = {
     "gammaln": "lgamma", "special.gammaln": "lgamma", "special.digamma": "digamma", "special.psi": "digamma",
-    "special.polygamma": polygamma, "special.multigammaln": "mvlgamma", "special.zeta": "zeta", "special.beta": beta,
+    "special.polygamma": polygamma, "special.multigammaln": "mvlgamma", "special.zeta": special_zeta, "special.beta": beta,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import AutogradError
+from gradcli.ops.arithmetic import real_number
 from gradcli.ops.conjugate import conj, is_complex
 from gradcli.ops.elementwise import Elementwise, Predicate
 from gradcli.ops.operation import Operation, Value
@@ -290,11 +291,19 @@ MOST_DECIMALS = 400
 """More make no difference: ten to this power is infinite already."""
 
 
+def copysign(x: Value, other: Value) -> Value:
+    """abs(x) with the sign of other."""
+    op = Copysign()
+    if real_number(other):
+        op.node, op.listed = "CopysignBackward1", 1
+    return op(x, other)
+
+
 def round_(x: Value, decimals: int = 0) -> Value:
     """x rounded to `decimals` decimals, halves to even."""
     return Round(decimals=max(-MOST_DECIMALS, min(decimals, MOST_DECIMALS)))(x)
 
 
 OPERATIONS = (Sign, Signbit, Isposinf, Isneginf, Floor, Ceil, Trunc, Round, Frac, Abs, Sgn, Heaviside, Copysign, NanToNum)
-FUNCTIONS = (round_,)
+FUNCTIONS = (round_, copysign)
 SPELLINGS = {"absolute": "abs", "fix": "trunc", "special.round": round_}

@@ -13,7 +13,7 @@ from gradcli.ops.factored import Factored
 from gradcli.ops.matmul import Examples, adjoint, broadcast_lead, matmul, same_dtype, transposed
 from gradcli.ops.matrices import LinAlgError, column, fitted, lifted, lower, need_matrix, need_square, place, upper
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.shape import reshape
+from gradcli.ops.shape import flatten, reshape
 from gradcli.ops.transposition import movedim
 
 
@@ -230,7 +230,7 @@ def tensorsolve(x: Any, B: Any, dims: Any = None) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
             f"but got {int(np.prod(shape))} != {count}"
         )
-    return reshape(solve(reshape(x, (count, count)), reshape(B, (count,))), shape)
+    return reshape(solve(reshape(x, (count, count)), flatten(B)), shape)
 
 
 def tensorinv(x: Any, ind: int = 2) -> Any:

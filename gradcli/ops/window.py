@@ -51,19 +51,25 @@ class WriteWindow(Structural):
     chain: tuple[Operation, ...]
 
     def forward(self, x: Value, y: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, y) if np.asarray(y).dtype.kind in "cO" else None, copy=True, subok=True)
+        out = np.array(x, dtype=self.dtype(x, y), copy=True, subok=True)
         Window(chain=self.chain).forward(out)[...] = y
         return out
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         (x, y), (x_lead, y_lead) = args, lead
         rows = len(x) if x_lead else len(y)
-        out = np.array(x if x_lead else np.broadcast_to(x, (rows, *np.shape(x))), dtype=np.result_type(x, y), order="C")
+        out = np.array(x if x_lead else np.broadcast_to(x, (rows, *np.shape(x))), dtype=self.dtype(x, y), order="C")
         window = Window(chain=self.chain).batch([out], [True])
         if not window.flags.writeable:  # through an expansion
             return np.stack([self.forward(x[k] if x_lead else x, y[k] if y_lead else y) for k in range(rows)])
         window[...] = y if y_lead else np.broadcast_to(y, window.shape[1:])
         return out
+
+    def dtype(self, x: Value, y: Value) -> Any:
+        """That of x, or of both where y is finer; a window that shows complex numbers as pairs, or pairs as complex numbers, fixes it."""
+        own = np.asarray(x).dtype
+        turned = own.kind != "O" and Window(chain=self.chain).forward(np.asarray(x)).dtype != own
+        return own if turned else np.result_type(x, y) if np.asarray(y).dtype.kind in "cO" else own
 
     def vjp_x(self, g: Value) -> Value:
         return WriteWindow(chain=self.chain)(g, 0.0)
