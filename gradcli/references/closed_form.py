@@ -64,6 +64,8 @@ def closed_form(
     """
     if output.own_record is None:
         raise NoAnswer("the output does not depend on a leaf in a way that can be followed")
+    if np.iscomplexobj(output.value):
+        raise NoAnswer("the output is not real")
     # Before any formula is made: those of thousands of elements take SymPy minutes.
     rows = 1 if weights is not None else math.prod(output.shape)
     count = rows * sum(math.prod(leaves[name].shape) ** order for name in leaves if name in wrt)

@@ -80,6 +80,12 @@ def test_formulas_outside_of_their_domain(gradcli, command) -> None:
     assert gradcli(*command, "-e", "erfinv(x)", "--at", "x=1.3").returncode in (0, 1)
 
 
+def test_a_complex_output_has_no_closed_form(gradcli, tmp_path) -> None:
+    (tmp_path / "x.grad").write_text("import torch\nv = tensor([0.4, 1.2], requires_grad=True)\nc = torch.complex(v, v)\n")
+    assert "no closed form: the output is not real [G110]" in gradcli("derive", "x.grad").stderr
+    assert gradcli("check", "x.grad", "--formulas").returncode == 0
+
+
 def test_what_has_no_closed_form_is_told(gradcli) -> None:
     assert gradcli("derive", "-e", "x.to(torch.float32)", "--at", "x=2.5").returncode == 0
     done = gradcli("derive", "-e", "torch.fft.fft(x * ones(2)).abs().sum()", "--at", "x=2.5")
