@@ -121,6 +121,7 @@ def _negatable(parameter: inspect.Parameter) -> inspect.Parameter:
     name = option.default
     if "/" not in name:
         option.default = f"{name}/--no-{name.removeprefix('--')}"
+        option.show_default = False
     return parameter.replace(annotation=Annotated[bool, option])
 
 

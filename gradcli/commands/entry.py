@@ -51,19 +51,27 @@ def entry(command: Command) -> Command:
     if path is not None:
         parameters = _with_input_options(parameters, path, formula="output" in signature.parameters)
         parameters = [*configuration.with_negations(parameters), *configuration.PARAMETERS]
-    parameters = [*(p for p in parameters if p.name != "debug"), _option("debug", False, Debug)]
+    parameters = sorted([*(p for p in parameters if p.name != "debug"), _option("debug", False, Debug)], key=_is_limit)
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
 
 
-def spread(signature: inspect.Signature) -> Iterator[inspect.Parameter]:
-    """The parameters, groups replaced by their members."""
+def spread(signature: inspect.Signature) -> list[inspect.Parameter]:
+    """The parameters, groups replaced by their members; limits, which are many, come last."""
+    return sorted(_members(signature), key=_is_limit)
+
+
+def _is_limit(parameter: inspect.Parameter) -> bool:
+    return parameter.name in {PREFIX + limit.name for limit in fields(Limits)}
+
+
+def _members(signature: inspect.Signature) -> Iterator[inspect.Parameter]:
     for parameter in signature.parameters.values():
         if parameter.annotation is Limits:
             yield from _limit_parameters()
         elif (group := _group(parameter)) is not None:
-            yield from spread(inspect.signature(group, eval_str=True))
+            yield from _members(inspect.signature(group, eval_str=True))
         elif parameter.annotation is not Configured:
             yield parameter
 
