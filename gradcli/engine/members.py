@@ -26,7 +26,7 @@ from gradcli.engine.restride import RESTRIDING
 from gradcli.engine.sharing import detach, detach_in_place, get_data, get_volatile, numpy, set_data, set_volatile
 from gradcli.engine.tensor import Tensor, require_grad
 from gradcli.errors import ArgumentError, AutogradError, DtypeError, ShapeError
-from gradcli.ops.devices import CPU
+from gradcli.ops.devices import CPU, STRIDED
 from gradcli.ops.structure import Copy, Fill, Zero
 
 GRAD_WARNING = (
@@ -226,6 +226,7 @@ PROPERTIES: dict[str, Callable[[Tensor], Any]] = {
     "itemsize": lambda t: t.dtype.itemsize,
     "nbytes": lambda t: t.size_ * t.dtype.itemsize,
     "device": lambda t: CPU,
+    "layout": lambda t: STRIDED,
     "is_cpu": lambda t: True,
     "is_cuda": lambda t: False,
     "is_sparse": lambda t: False,

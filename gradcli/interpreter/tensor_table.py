@@ -28,7 +28,6 @@ from gradcli.interpreter.namespaces import FUNCTIONS_ONLY, INPLACE, INTERNAL
 from gradcli.interpreter.nn_names import MODULE_TABLE
 from gradcli.interpreter.operations import METHOD_OPERATIONS
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
-from gradcli.interpreter.torch_names import STRIDED
 from gradcli.interpreter.torch_names import TABLES as NAME_TABLES
 from gradcli.interpreter.values import Size
 
@@ -126,7 +125,7 @@ def node_table(shown: str, hidden: frozenset[str] = frozenset()) -> Table:
 ENGINE_TABLES: dict[type, Table] = {
     Tensor: Table(
         "Tensor",
-        {**members.PROPERTIES, "shape": shape, "layout": lambda x: STRIDED},
+        {**members.PROPERTIES, "shape": shape},
         {**catalogue_methods(), **TENSOR_QUESTIONS, **members.METHODS, **OWN_METHODS},
         members.SETTERS,
         {"grad": lambda x: members.SETTERS["grad"](x, None)},

@@ -17,24 +17,9 @@ from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.kinds import add_kind
 from gradcli.interpreter.leaves import FLOAT, INTEGER, leaf, plain, sizes
 from gradcli.interpreter.values import Kind, Size
-from gradcli.ops.devices import CPU, Device
+from gradcli.ops.devices import CPU, STRIDED, Device, Named
 
 Members = dict[str, Any]
-
-
-class Named:
-    """A constant that is known by its name alone: `torch.strided`."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
-
-
-STRIDED = Named("strided")
 
 
 class Finfo:

@@ -59,3 +59,18 @@ def here(device: Any) -> None:
     if kind != "cpu":
         text = "Torch not compiled with CUDA enabled" if kind == "cuda" else f"PyTorch is not linked with support for {kind} devices"
         raise DeviceError(text, hint="gradcli computes on the CPU: leave the device out")
+
+
+class Named:
+    """A constant that is known by its name alone: `torch.strided`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+STRIDED = Named("strided")

@@ -33,6 +33,7 @@ class Cdist(Operation):
     """
 
     saves = "p result=out x1=x x2=y"
+    derivative = "CdistBackwardBackward0"
     real_only = True
     p: float = 2.0
     keeps_all = True
@@ -95,8 +96,9 @@ class Cdist(Operation):
 
 
 class Pdist(Operation):
-    """The p-norm distance of every two rows i < j. (n, d) -> (n * (n - 1) / 2). At coincident rows as `Cdist`."""
+    """The p-norm distance of every two rows i < j. (n, d) -> (n * (n - 1) / 2). Kink at coincident rows, as `Cdist`."""
 
+    derivative = "PdistBackwardBackward0"
     real_only = True
     p: float = 2.0
     keeps_all = True

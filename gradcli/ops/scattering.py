@@ -117,7 +117,7 @@ class ScatterReduce(Operation):
 
 
 class IndexReduce(ScatterReduce):
-    """x with the parts of `src` combined into those at an index along `dim`, here repeated to the shape of src."""
+    """x with the parts of `src` combined into those at an index along `dim`, here repeated to the shape of src; ties as `ScatterReduce`."""
 
     saves = "dim include_self index reduce result=out self=x source=src"
     real_only = True

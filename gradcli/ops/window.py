@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.structure import is_finer
 
 
 class Window(Structural):
@@ -58,7 +59,7 @@ class WriteWindow(Structural):
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         (x, y), (x_lead, y_lead) = args, lead
         rows = len(x) if x_lead else len(y)
-        out = np.array(x if x_lead else np.broadcast_to(x, (rows, *np.shape(x))), dtype=self.dtype(x, y), order="C")
+        out = np.array(x if x_lead else np.broadcast_to(x, (rows, *np.shape(x))), dtype=self.dtype(x[0] if x_lead else x, y), order="C")
         window = Window(chain=self.chain).batch([out], [True])
         if not window.flags.writeable:  # through an expansion
             return np.stack([self.forward(x[k] if x_lead else x, y[k] if y_lead else y) for k in range(rows)])
@@ -67,9 +68,9 @@ class WriteWindow(Structural):
 
     def dtype(self, x: Value, y: Value) -> Any:
         """That of x, or of both where y is finer; a window that shows complex numbers as pairs, or pairs as complex numbers, fixes it."""
-        own = np.asarray(x).dtype
+        own, given = np.asarray(x).dtype, np.asarray(y).dtype
         turned = own.kind != "O" and Window(chain=self.chain).forward(np.asarray(x)).dtype != own
-        return own if turned else np.result_type(x, y) if np.asarray(y).dtype.kind in "cO" else own
+        return np.result_type(own, given) if not turned and (given.kind == "c" or is_finer(given)) else own
 
     def vjp_x(self, g: Value) -> Value:
         return WriteWindow(chain=self.chain)(g, 0.0)
