@@ -53,6 +53,12 @@ class Sweep(Protocol):
     def zero(self, edge: Edge | None) -> Any:
         """The zero gradient of an input."""
 
+    def derived(self, node: OperationNode, g: Any, kept: tuple[Any, ...]) -> Parts:
+        """What the rules of an operation give, of a node of its own."""
+
+    def within(self, roots: Sequence[tuple[Tensor, Any]], targets: Sequence[Edge]) -> dict[Edge, Any]:
+        """The gradients that a pass inside a node brings to its entries."""
+
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
@@ -219,6 +225,8 @@ class OperationNode(Node):
         if sweep.recorded:
             state.ruling = True
             try:
+                if self.op.derivative and state.tracer is None:
+                    return sweep.derived(self, g, kept)
                 return self.apply_rules(g, kept, sweep)
             finally:
                 state.ruling = False

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradcli.engine.accumulate import add_retained, store
 from gradcli.engine.anomaly import check_parts, reported
+from gradcli.engine.derived import derived
 from gradcli.engine.hooks import run_after, run_before, run_tensor_hooks
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Parts
@@ -266,6 +267,16 @@ class Pass:
         """What an operation kept, as its rules take it."""
         values = node.read(self.own, self.alone)
         return unpack(node, values) if self.recorded else values
+
+    def derived(self, node: OperationNode, g: Any, kept: tuple[Any, ...]) -> Parts:
+        """What the rules of an operation give, of a node of its own."""
+        return derived(node, g, kept, self)
+
+    def within(self, roots: Sequence[Root], targets: Sequence[Edge]) -> dict[Edge, Any]:
+        """The gradients that a pass inside a node brings to its entries."""
+        run = Pass(roots, targets=targets, capture=True, recorded=self.recorded)
+        run.run(retain=True)
+        return run.captured
 
     def zero(self, edge: Edge | None) -> Any:
         """The zero gradient of an input."""

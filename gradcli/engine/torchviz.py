@@ -154,7 +154,7 @@ class Drawing:
                     self.graph.node(thing, self.tensor_label(tensor, shown), SAVED)
 
     def thing(self, tensor: Tensor) -> Any:
-        """What stands for a tensor: itself for a leaf, its values for a constant, else its place in the graph, which several nodes may keep."""
+        """What stands for a tensor: itself for a leaf, its values for a constant, else its place in the graph, where more nodes find it."""
         if tensor.node is None:
             return tensor if tensor.wants else tensor.value
         return self.places.setdefault((tensor.node, tensor.output_nr), tensor)

@@ -75,6 +75,8 @@ class LeakyRelu(Elementwise):
 class PreluKernel(Elementwise):
     """x for x > 0, else weight * x. Kink at 0, where the derivative is the weight, as PyTorch."""
 
+    derivative = "PreluKernelBackwardBackward0"
+    joint = True
     real_only = True
     keeps_all = True
 
@@ -104,6 +106,7 @@ class Elu(Elementwise):
     """
 
     saves = "alpha input_scale:1 scale self=x"
+    derivative = "EluBackwardBackward0"
     real_only = True
     alpha: float = 1.0
     scale: float = 1
@@ -132,6 +135,7 @@ class Elu(Elementwise):
 class Celu(Elementwise):
     """x for x > 0, else alpha * (e ** (x / alpha) - 1): smooth at 0."""
 
+    derivative = "EluBackwardBackward0"
     real_only = True
     alpha: float = 1.0
 
@@ -187,6 +191,7 @@ class Gelu(Elementwise):
     """x times the normal distribution function; by erfc, which keeps the digits of the lower tail."""
 
     saves = "approximate:none self=x"
+    derivative = "GeluBackwardBackward0"
     real_only = True
     analytic = False
 
@@ -204,6 +209,7 @@ class GeluTanh(Elementwise):
     """x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x**3))) / 2, written as x * sigmoid(2 ...), which keeps the digits of the lower tail."""
 
     saves = "approximate:tanh self=x"
+    derivative = "GeluBackwardBackward0"
     real_only = True
     name = "gelu"
     node = "GeluBackward0"

@@ -44,6 +44,7 @@ class BinaryCrossEntropy(WeightedLoss):
     Shapes: x and target alike, kept; a reduction gives ().
     """
 
+    derivative = "BinaryCrossEntropyBackwardBackward0"
     real_only = True
 
     def elements(self, x: Value, target: Value, weight: Value = None) -> Value:

@@ -35,6 +35,10 @@ class NllLoss(Operation):
     def node(self) -> str:  # type: ignore[override]
         return "NllLoss2DBackward0" if self.spatial else "NllLossBackward0"
 
+    @property
+    def derivative(self) -> str:  # type: ignore[override]
+        return "NllLoss2DBackwardBackward0" if self.spatial else "NllLossBackwardBackward0"
+
     def forward(self, x: Value, target: Value, weight: Value = None) -> Value:
         return self.reduced(x, target, weight, 0)
 

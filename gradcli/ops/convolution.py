@@ -121,6 +121,8 @@ class Convolution(Sliding):
     """
 
     saves = "dilation groups input=x padding stride transposed:False weight"
+    derivative = "ConvolutionBackwardBackward0"
+    joint = True
     keeps_all = True
 
     def forward(self, x: Value, weight: Value, bias: Value = None) -> Value:
@@ -153,6 +155,8 @@ class ConvolutionInput(Sliding):
     """The transposed convolution: the input of a convolution from its result x and the weight, plus bias. `spatial`: its shape."""
 
     saves = "dilation groups input=x padding stride transposed:True weight"
+    derivative = "ConvolutionBackwardBackward0"
+    joint = True
     node = "ConvolutionBackward0"
     keeps_all = True
     spatial: Sizes = ()

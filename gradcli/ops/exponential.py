@@ -164,6 +164,8 @@ class Cbrt(Elementwise):
 class Sigmoid(Elementwise):
     """1 / (1 + e ** -x). The derivative sigmoid(x) * sigmoid(-x) keeps its digits in both tails, where PyTorch's out * (1 - out) is 0."""
 
+    derivative = "SigmoidBackwardBackward0"
+
     def forward(self, x: Value) -> Value:
         return 1 / (1 + np.exp(-x))
 

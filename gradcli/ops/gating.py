@@ -18,6 +18,7 @@ from gradcli.ops.operation import Operation, Value
 class Glu(Operation):
     """a * sigmoid(b) for the first half a and the second half b of the axis `dim`: (..., 2n, ...) -> (..., n, ...)."""
 
+    derivative = "GluBackwardBackward0"
     real_only = True
     dim: int = -1
 

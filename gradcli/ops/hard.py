@@ -60,6 +60,7 @@ class Hardsigmoid(Elementwise):
 class Hardswish(Elementwise):
     """x * hardsigmoid(x). Kinks at -3 and 3, where the derivatives are 0 and 1, those outside, as PyTorch."""
 
+    derivative = "HardswishBackwardBackward0"
     real_only = True
     domain = (-5.0, 5.0)
 

@@ -24,6 +24,7 @@ class SoftMarginLoss(Loss):
     """log(1 + exp(-target * x)), without overflow. The target is a constant. Shapes: alike, kept; a reduction gives ()."""
 
     saves = "reduction self=x target"
+    derivative = "SoftMarginLossBackwardBackward0"
     real_only = True
     analytic = False
     extended = True

@@ -22,9 +22,12 @@ ENDLESS = 2**63 - 1
 class Embed(Structural):
     """Zeros of `shape` in which the window that `op` shows holds g: the transpose of a view."""
 
-    node = "SelectBackward0"
     op: Operation
     shape: tuple[int, ...]
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = f"{type(self.op).__name__}BackwardBackward0"
 
     def forward(self, g: Value) -> Value:
         out = np.zeros(self.shape, g.dtype)

@@ -16,6 +16,7 @@ class LogSigmoid(Elementwise):
     """log(sigmoid(x)) = -log(1 + e ** -x)."""
 
     saves = "buffer self=x"
+    derivative = "LogSigmoidBackwardBackward0"
     real_only = True
     analytic = False
     name = "logsigmoid"
@@ -38,6 +39,7 @@ class LogSigmoid(Elementwise):
 class Softplus(Elementwise):
     """log(1 + e ** (beta x)) / beta; x itself where beta x > threshold, as PyTorch, which makes the derivative there exactly 1."""
 
+    derivative = "SoftplusBackwardBackward0"
     real_only = True
     analytic = False
     beta: float = 1

@@ -58,6 +58,7 @@ def _real(values: Value) -> Any:
 class MseLoss(Loss):
     """Mean squared error: (x - target) ** 2 of each element. Shapes: x and target alike, kept; a reduction gives ()."""
 
+    derivative = "MseLossBackwardBackward0"
     real_only = True
 
     def forward(self, x: Value, target: Value) -> Value:
@@ -66,7 +67,7 @@ class MseLoss(Loss):
     def vjp_x(self, g: Value, x: Value, target: Value) -> Value:
         return self.spread(g, x) * (2.0 * (x - target))
 
-    def vjp_target(self, g: Value, x: Value, target: Value) -> Value:
+    def vjp_target(self, g: Value, target: Value, x: Value) -> Value:
         return self.spread(g, x) * (2.0 * (target - x))
 
 
@@ -76,6 +77,7 @@ class SmoothL1Loss(Loss):
     Shapes: x and target alike, kept; a reduction gives ().
     """
 
+    derivative = "SmoothL1LossBackwardBackward0"
     real_only = True
     beta: float = 1.0
 
@@ -93,7 +95,7 @@ class SmoothL1Loss(Loss):
     def vjp_x(self, g: Value, x: Value, target: Value) -> Value:
         return self.spread(g, x) * self.slope(x - target)
 
-    def vjp_target(self, g: Value, x: Value, target: Value) -> Value:
+    def vjp_target(self, g: Value, target: Value, x: Value) -> Value:
         return -self.spread(g, x) * self.slope(x - target)
 
     @classmethod
@@ -109,6 +111,7 @@ class HuberLoss(Loss):
     Shapes: x and target alike, kept; a reduction gives ().
     """
 
+    derivative = "HuberLossBackwardBackward0"
     real_only = True
     delta: float = 1.0
 
@@ -126,7 +129,7 @@ class HuberLoss(Loss):
     def vjp_x(self, g: Value, x: Value, target: Value) -> Value:
         return self.spread(g, x) * self.slope(x - target)
 
-    def vjp_target(self, g: Value, x: Value, target: Value) -> Value:
+    def vjp_target(self, g: Value, target: Value, x: Value) -> Value:
         return -self.spread(g, x) * self.slope(x - target)
 
     @classmethod

@@ -116,6 +116,8 @@ class NativeLayerNorm(Normalized):
     """Normalised over the last `count` axes; weight and bias have the shape of those."""
 
     saves = "bias input=x normalized_shape result1=means result2=scales weight"
+    derivative = "NativeLayerNormBackwardBackward0"
+    joint = True
     real_only = True
     count: int = 1
 
@@ -149,6 +151,8 @@ class NativeBatchNorm(Channelled):
     """Normalised over all axes but the channels (axis 1). (N, C, ...) -> (N, C, ...)."""
 
     saves = "eps input=x result1=means result2=scales training:True weight"
+    derivative = "NativeBatchNormBackwardBackward0"
+    joint = True
     real_only = True
     lifts = False
 
@@ -192,6 +196,8 @@ class FixedBatchNorm(Operation):
     """(x - mean) / sqrt(var + eps) * weight + bias for constant mean and var of each channel, axis 1. (N, C, ...) -> (N, C, ...)."""
 
     saves = "eps input=x result1=nothing result2=nothing running_mean running_var training:False weight"
+    derivative = "NativeBatchNormBackwardBackward0"
+    joint = True
     real_only = True
     name = "batch_norm_eval"
     node = "NativeBatchNormBackward0"

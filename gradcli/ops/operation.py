@@ -92,6 +92,10 @@ class Operation:
     """What users call it; the class name in snake case unless given."""
     node: str = ""
     """PyTorch's name of its graph node."""
+    derivative: str = ""
+    """PyTorch's name of the graph node of its derivative, where that is one node."""
+    joint: ClassVar[bool] = False
+    """That node gives the gradients of all arguments."""
     arguments: ClassVar[tuple[str, ...]] = ()
     """The tensor arguments, from the signature of `forward`; empty for one that takes any number."""
     variadic: ClassVar[bool] = False

@@ -63,6 +63,7 @@ class Taken(Operation, abstract=True):
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
         self.node = self.node_name.format(len(self.pad) // 2)
+        self.derivative = self.node.replace("Backward", "BackwardBackward") if "Pad" in self.node else ""
 
     def source(self, n: int, before: int, after: int) -> Any:
         raise NotImplementedError

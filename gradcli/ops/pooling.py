@@ -64,6 +64,10 @@ class Pooled(AxisMap):
     name = "pooled"
     saves = "self=x"
 
+    @property
+    def derivative(self) -> str:  # type: ignore[override]
+        return self.label.replace("Backward", "BackwardBackward")
+
     def vjp_x(self, g: Value, x: Value) -> Value:  # type: ignore[override]
         return AxisMap(matrices=tuple(m.T for m in self.matrices), label=self.label)(g)
 
@@ -89,6 +93,10 @@ class MaxPool(Operation):
     saves = "result1=indices self=x"
     node = "MaxPool2DWithIndicesBackward0"
     windows: tuple[Windows, ...]
+
+    @property
+    def derivative(self) -> str:  # type: ignore[override]
+        return self.node.replace("Backward", "BackwardBackward")
 
     def decide(self, x: Value) -> Value:
         spatial = x.shape[x.ndim - len(self.windows) :]

@@ -32,6 +32,10 @@ class Upsampled(AxisMap):
     name = "upsampled"
     saves = "self_sym_sizes=x_shape"
 
+    @property
+    def derivative(self) -> str:  # type: ignore[override]
+        return self.label.replace("Backward", "BackwardBackward")
+
 
 CUBIC = -0.75
 """PyTorch's coefficient of cubic convolution."""

@@ -42,6 +42,7 @@ class Softmax(Operation):
     """
 
     saves = "dim=dim.0 result=out"
+    derivative = "SoftmaxBackwardDataBackward0"
     dim: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:
@@ -83,6 +84,7 @@ class LogSoftmax(Operation):
     """
 
     saves = "dim=dim.0 result=out"
+    derivative = "LogSoftmaxBackwardDataBackward0"
     dim: tuple[int, ...]
 
     def forward(self, x: Value) -> Value:
