@@ -9,6 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from gradcli.batch.task import ONE_THREAD
@@ -17,11 +18,24 @@ Line = dict[str, Any]
 START = "import sys; sys.path[:] = {path!r}; from gradcli.batch.worker import main; main({symbolic})"
 
 
-class WorkerProcess:
-    """`events` receives (worker, line), and (worker, None) when the worker is at its end; `symbolic`: let it import SymPy first."""
+PAUSE = 0.03
+"""Seconds between two looks at a worker with much to do. Each look takes the processor from a worker, and what it had at hand there."""
+CHUNK = 1 << 20
 
-    def __init__(self, events: queue.SimpleQueue[tuple[WorkerProcess, Line | None]], *, symbolic: bool = False) -> None:
+Events = queue.SimpleQueue["tuple[WorkerProcess, list[Line]]"]
+
+
+class WorkerProcess:
+    """`events` receives (worker, what it has said), with nothing said when it is at its end.
+
+    `attentive` says that it is heard at once; else a little later, together with what it says in the meantime.
+    `symbolic`: let it import SymPy first.
+    """
+
+    def __init__(self, events: Events, *, symbolic: bool = False) -> None:
         self.events = events
+        self.attentive = threading.Event()
+        self.attentive.set()
         self.process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-P", "-c", START.format(path=sys.path, symbolic=symbolic)],
             stdin=subprocess.PIPE,
@@ -34,21 +48,26 @@ class WorkerProcess:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as pipe, contextlib.suppress(ValueError):  # the last line may be cut off in the middle
-            for line in pipe:
-                self.events.put((self, json.loads(line)))
-        self.events.put((self, None))
+        with self.process.stdout as pipe:
+            rest = b""
+            while data := pipe.read1(CHUNK):  # type: ignore[attr-defined]
+                *lines, rest = (rest + data).split(b"\n")  # the very last line may be cut off in the middle
+                if lines:
+                    self.events.put((self, [json.loads(line) for line in lines]))
+                self.attentive.wait(PAUSE)
+        self.events.put((self, []))
 
-    def send(self, line: Line) -> None:
-        """Hand over a task; that the worker has died will be seen as its end."""
+    def send(self, lines: Iterable[Line]) -> None:
+        """Hand over tasks; that the worker has died will be seen as its end."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
-            self.process.stdin.write(json.dumps(line).encode() + b"\n")
+            self.process.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
             self.process.stdin.flush()
 
     def kill(self) -> None:
         """End it at once, and wait until it is gone."""
         self.process.kill()
+        self.attentive.set()
         self.process.wait()
         self.listener.join()
         assert self.process.stdin is not None

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from gradcli.batch.process import Line, WorkerProcess
+from gradcli.batch.process import PAUSE, Events, Line, WorkerProcess
 from gradcli.batch.task import Bounds, Task
 from gradcli.errors import GradcliError
 
@@ -23,17 +23,21 @@ START_SECONDS = 120.0
 
 
 AHEAD = 2
-"""Tasks that a worker has at a time: the next one is there when it is done with one, however busy the supervisor is."""
+"""Tasks that a worker has at least: the next one is there when it is done with one, however busy the supervisor is."""
 
 
 @dataclass
 class Seat:
-    """A worker: the tasks that it has, the first of them at work until the deadline; not `ready` while it starts."""
+    """A worker: the tasks that it has, the first of them at work until the deadline; not `ready` while it starts.
+
+    `heard` is when it last spoke.
+    """
 
     worker: WorkerProcess
     deadline: float | None
     tasks: deque[int] = field(default_factory=deque)
     ready: bool = False
+    heard: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,10 @@ class Lost:
 
     how: str
     timed_out: bool
+
+
+Answer = tuple[int, Line | Lost]
+"""The number of a task, and what its worker says of it."""
 
 
 class WorkersBroken(GradcliError):
@@ -61,7 +69,7 @@ class Supervisor:
         self.tasks: Sequence[Task] = ()
         self.waiting: list[int] = []
         self.shared: set[int] = set()
-        self.events: queue.SimpleQueue[tuple[WorkerProcess, Line | None]] = queue.SimpleQueue()
+        self.events: Events = queue.SimpleQueue()
         self.seats: dict[WorkerProcess, Seat] = {}
         self.failed_starts = 0
         for _ in range(jobs):
@@ -75,42 +83,66 @@ class Supervisor:
             seat.worker.kill()
         self.seats.clear()
 
-    def answers(self, tasks: Sequence[Task], line: Callable[[Task], Line]) -> Iterator[tuple[int, Line | Lost]]:
-        """The number of each task with what its worker says of it, as they come; `line` is how a worker is told of one."""
+    def answers(self, tasks: Sequence[Task], line: Callable[[Task], Line]) -> Iterator[Answer]:
+        """What workers say of each task, as it comes; `line` is how a worker is told of one."""
         self.tasks, self.line, self.waiting = tasks, line, list(range(len(tasks)))[::-1]
+        self.timed = any(task.bounds.timeout is not None for task in tasks)
         done: set[int] = set()
         while len(done) < len(tasks):
-            found = self._next()
-            if found is not None and found[0] not in done:
-                done.add(found[0])
-                yield found
+            for number, answer in self._next():
+                if number not in done:
+                    done.add(number)
+                    yield number, answer
 
-    def _next(self) -> tuple[int, Line | Lost] | None:
+    def _next(self) -> list[Answer]:
         """Wait for one event or one deadline."""
         try:
             worker, said = self.events.get(timeout=self._patience())
         except queue.Empty:
             return self._overdue()
         seat = self.seats.get(worker)
-        if seat is None:  # killed, and this is its last word
-            return None
-        return self._ended(seat) if said is None else self._said(seat, said)
+        if seat is None:  # killed, and these are its last words
+            return []
+        return self._said(seat, said) if said else self._ended(seat)
 
     def _patience(self) -> float | None:
         deadlines = [seat.deadline for seat in self.seats.values() if seat.deadline is not None]
         return max(min(deadlines) - time.monotonic(), 0) if deadlines else None
 
-    def _said(self, seat: Seat, said: Line) -> tuple[int, Line | Lost] | None:
-        number = seat.tasks.popleft() if seat.ready else None
+    def _said(self, seat: Seat, said: list[Line]) -> list[Answer]:
+        """Take what a worker says, and give it more to do."""
+        answers = said if seat.ready else said[1:]  # first it says that it is ready
+        found: list[Answer] = [(seat.tasks.popleft(), answer) for answer in answers]
         seat.ready, self.failed_starts = True, 0
-        while len(seat.tasks) < AHEAD and (task := self._task(idle=not seat.tasks)) is not None:
-            seat.tasks.append(task)
-            seat.worker.send(self.line(self.tasks[task]))
+        self._supply(seat, self._ahead(seat, len(answers)))
         if seat.tasks:
             seat.deadline = self._deadline(seat.tasks[0])
         else:
             self._dismiss(seat)
-        return None if number is None else (number, said)
+        return found
+
+    def _ahead(self, seat: Seat, answers: int) -> int:
+        """How many tasks a worker should have that has done so many since it was heard: enough for two pauses, at its pace.
+
+        Few where a deadline counts, or where others would get none.
+        """
+        now = time.monotonic()
+        pace, seat.heard = answers / max(now - seat.heard, 0.001), now
+        fair = 0 if self.timed else len(self.waiting) // (2 * len(self.seats))
+        return max(AHEAD, min(int(2 * PAUSE * pace), fair))
+
+    def _supply(self, seat: Seat, ahead: int) -> None:
+        """Hand over tasks until the worker has so many; one that has few is heard at once."""
+        given = []
+        while len(seat.tasks) < ahead and (task := self._task(idle=not seat.tasks)) is not None:
+            seat.tasks.append(task)
+            given.append(self.line(self.tasks[task]))
+        if ahead > AHEAD:
+            seat.worker.attentive.clear()
+        else:
+            seat.worker.attentive.set()
+        if given:
+            seat.worker.send(given)
 
     def _task(self, *, idle: bool) -> int | None:
         """What waits next; for a worker without any also what another one has not begun, which may hang at the one before."""
@@ -134,16 +166,16 @@ class Supervisor:
         del self.seats[seat.worker]
         seat.worker.kill()
 
-    def _overdue(self) -> tuple[int, Lost] | None:
+    def _overdue(self) -> list[Answer]:
         """Kill one worker whose time is over."""
         now = time.monotonic()
         seat = next((s for s in self.seats.values() if s.deadline is not None and s.deadline <= now), None)
-        return None if seat is None else self._replaced(seat, Lost("did not start", timed_out=True))
+        return [] if seat is None else self._replaced(seat, Lost("did not start", timed_out=True))
 
-    def _ended(self, seat: Seat) -> tuple[int, Lost] | None:
+    def _ended(self, seat: Seat) -> list[Answer]:
         return self._replaced(seat, Lost(seat.worker.end(), timed_out=False))
 
-    def _replaced(self, seat: Seat, lost: Lost) -> tuple[int, Lost] | None:
+    def _replaced(self, seat: Seat, lost: Lost) -> list[Answer]:
         """Take a lost worker's first task for done, and what else it had for not begun; another worker goes on."""
         self._dismiss(seat)
         number = seat.tasks.popleft() if seat.tasks else None
@@ -155,7 +187,7 @@ class Supervisor:
                 raise WorkersBroken(f"a worker process {lost.how}", hint=hint)
         if len(self.waiting) > sum(not other.ready for other in self.seats.values()):
             self._hire()
-        return None if number is None else (number, lost)
+        return [] if number is None else [(number, lost)]
 
 
 def start(bounds: Sequence[Bounds], jobs: int) -> Supervisor | None:

@@ -93,7 +93,7 @@ def exhausted(found: Any) -> bool:
 @contextlib.contextmanager
 def limited_memory(megabytes: int | None) -> Any:
     """Let the process grow by so much and no more, where the system can say no."""
-    used = address_space()
+    used = None if megabytes is None else address_space()
     if megabytes is None or used is None:
         yield
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -53,6 +54,27 @@ def test_a_worker_checks_many_files(monkeypatch):
     monkeypatch.setattr("gradcli.batch.supervisor.WorkerProcess", lambda *a, **k: started.append(1) or process.WorkerProcess(*a, **k))
     assert list(run([task(GOOD)] * 20, 2).values()) == ["pass"] * 20
     assert len(started) == 2
+
+
+def test_quick_workers_get_more_ahead_and_are_heard_less_often(monkeypatch):
+    """And slow ones, or those that a deadline waits for, only the next task."""
+    sent: list[int] = []
+    whole = process.WorkerProcess.send
+    monkeypatch.setattr(process.WorkerProcess, "send", lambda self, lines: sent.append(len(lines)) or whole(self, lines))
+    quick = [task(GOOD)] * 120
+    assert list(run(quick, 2).values()) == ["pass"] * 120
+    assert max(sent) > 2
+    assert len(sent) < 100
+    sent.clear()
+    assert list(run([*quick[:20], task(GOOD, timeout=60)], 2).values()) == ["pass"] * 21
+    assert max(sent) <= 2
+
+
+def test_what_a_worker_has_not_begun_is_done_by_others():
+    """The first of four tasks hangs; the worker that has it has the second too, which is not lost behind it."""
+    with Supervisor(2) as supervisor:
+        answers = supervisor.answers([task(ENDLESS), *[task(GOOD)] * 3], Lines().line)
+        assert sorted(number for number, _ in itertools.islice(answers, 3)) == [1, 2, 3]
 
 
 def test_a_worker_that_is_killed_is_replaced():
@@ -116,7 +138,7 @@ def test_a_worker_ends_with_the_one_it_works_for():
         [sys.executable, "-c", "import queue, time; from gradcli.batch.process import WorkerProcess\n"
          "w = WorkerProcess(queue.SimpleQueue()); print(w.process.pid, flush=True)\n"
          f"source = ['Source', {{'path': 'a', 'text': {ENDLESS!r}}}]\nw.events.get()\n"
-         "w.send({'path': 'a', 'source': source, 'options': {'CheckOptions': {}}, 'memory': None, 'brief': False})\n"
+         "w.send([{'path': 'a', 'source': source, 'options': {'CheckOptions': {}}, 'memory': None, 'brief': False}])\n"
          "time.sleep(0.5); print('sent', flush=True); time.sleep(100)"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
