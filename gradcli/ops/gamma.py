@@ -204,6 +204,8 @@ class Mvlgamma(Elementwise):
         return [j / 2 for j in range(self.p)]
 
     def forward(self, x: Value) -> Value:
+        if self.p < 1:
+            raise ShapeError("p has to be greater than or equal to 1")
         if np.any(np.asarray(x) <= (self.p - 1) / 2):
             raise ShapeError("All elements must be greater than (p-1)/2")
         constant = self.p * (self.p - 1) / 4 * math.log(math.pi)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import DataError, ShapeError
+from gradcli.errors import ArgumentError, DataError, ShapeError
 from gradcli.ops import elimination
 from gradcli.ops.cholesky import symmetric, unread
 from gradcli.ops.conjugate import is_complex
@@ -254,6 +254,8 @@ def eigvalsh(x: Any, UPLO: str = "L") -> Any:
 
 
 def _eigh(x: Any, UPLO: str) -> Any:
+    if not isinstance(UPLO, str):
+        raise ArgumentError(f"linalg_eigh(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
     if UPLO.upper() not in ("L", "U"):
         raise DataError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     need_square("linalg.eigh", x)

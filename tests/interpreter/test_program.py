@@ -74,6 +74,13 @@ def test_plain_values_where_tensors_belong(failure, printed, line, given):
     assert printed(f"v = tensor([1.0, 2.0, 3.0])\ntry:\n    {line}\nexcept Exception:\n    print('caught')\n") == "caught\n"
 
 
+@pytest.mark.parametrize(
+    ("call", "type"), [("torch.linalg.eigh(eye(2), 2)", "TypeError"), ("torch.mvlgamma(tensor(1.3), 0)", "RuntimeError")]
+)
+def test_arguments_that_an_operation_refuses(failure, call, type):
+    assert failure(f"import torch\n{call}\n").type == type
+
+
 def test_a_failed_assert_ends_a_run(failure):
     error = failure("assert 1 == 2, 'differs'")
     assert (error.type, error.message, error.kind) == ("AssertionError", "differs", "assertion")
