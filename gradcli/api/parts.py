@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from gradcli.errors import GradcliError, SourceErrors
 from gradcli.interpreter.limits import Limits
+from gradcli.syntax import fpcore
 from gradcli.syntax.directives import read_directives
-from gradcli.syntax.fpcore import BadCore, core_trees
 from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
 
@@ -37,7 +37,7 @@ def parts_of(source: Source, limits: Limits) -> list[Part]:
         if any(part.name.startswith("expect error") for part in found):
             return found
         if source.is_fpcore:
-            return unique([*(core(item) for item in core_trees(source, limits.nesting)), *found])
+            return unique([*(core(item) for item in fpcore.core_trees(source, limits.nesting)), *found])
         module = parse(source, nesting=limits.nesting, file_size=limits.file_size).module
     except GradcliError as error:
         first = error.errors[0] if isinstance(error, SourceErrors) else error
@@ -102,7 +102,7 @@ def asserts(module: ast.Module) -> list[Part]:
 
 def core(item: object) -> Part:
     """One FPCore, whose target has the line of its output."""
-    if isinstance(item, BadCore):
+    if isinstance(item, fpcore.BadCore):
         return Part("target", f"{item.name}:{item.line}", item.line)
     line = getattr(item.module.body[-1], "lineno", 1)  # type: ignore[attr-defined]
     return Part("target", f"{item.task.output}:{line}", line)  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,13 @@ class Labels:
 class Collector:
     """Takes the targets of check(...) and claim(...) calls at the moment that the program makes them."""
 
-    rng: np.random.Generator
+    seed: int
     targets: list[Target] = field(default_factory=list)
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Weights of outputs too large for a Jacobian are drawn from it."""
+        return np.random.default_rng(self.seed)
 
     def check(self, call: CheckCall) -> None:
         tracer = state.tracer
@@ -156,7 +162,7 @@ def differentiate(output: Tensor, tensor: Tensor, weights: np.ndarray | None, ti
 
 def collect(program: Program, options: CheckOptions, tracer: Tracer, lift: Any = None) -> tuple[Run, list[Target]]:
     """Run the program once and take its targets: those of the command line, else check and claim, else its passes, else the last output."""
-    collector = Collector(np.random.default_rng(options.seed))
+    collector = Collector(options.seed)
     run = program.run(
         seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, data=options.data, tracer=tracer, lift=lift
     )

@@ -11,8 +11,8 @@ import numpy as np
 from gradcli.check.options import CheckOptions
 from gradcli.check.result import FileResult, Note, TargetResult
 from gradcli.errors import GradcliError, SourceErrors, UsageError
+from gradcli.syntax import fpcore
 from gradcli.syntax.directives import expectation
-from gradcli.syntax.fpcore import BadCore, NoPoint, core_trees
 from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
 from gradcli.syntax.tree import Tree
@@ -23,7 +23,7 @@ Examine = Callable[[FileResult, Tree, CheckOptions], None]
 def check_cores(result: FileResult, source: Source, options: CheckOptions, examine: Examine) -> None:
     """Fill in a target for each core. The first error is the file's, and each stands in the target of its core."""
     result.expected = expectation(source)
-    found = core_trees(source, options.limits.nesting)
+    found = fpcore.core_trees(source, options.limits.nesting)
     chosen = [item for item in found if options.output in (None, name_of(item))]
     refuse_unknown(found, chosen, options)
     for item in chosen:
@@ -33,12 +33,12 @@ def check_cores(result: FileResult, source: Source, options: CheckOptions, exami
         result.error = joined(result.error, one.error)
 
 
-def examined(item: Tree | BadCore, source: Source, options: CheckOptions, examine: Examine) -> FileResult:
+def examined(item: Tree | fpcore.BadCore, source: Source, options: CheckOptions, examine: Examine) -> FileResult:
     """What is found in one core."""
     one = FileResult(source.path, "pass", False, source=source)
     name, line = name_of(item), line_of(item)
     try:
-        if isinstance(item, BadCore):
+        if isinstance(item, fpcore.BadCore):
             raise item.error
         examine(one, item, options_for(item, options))
         if one.error is not None:
@@ -47,7 +47,7 @@ def examined(item: Tree | BadCore, source: Source, options: CheckOptions, examin
         point = item.task.point(options.seed, dict(options.set))
         if point:
             one.targets[0].notes.append(Note("point", pasteable(point)))
-    except NoPoint as error:
+    except fpcore.NoPoint as error:
         if not one.targets:
             one.targets.append(unchecked(name, line, f"no point to check at: {error.reason}", options))
     except GradcliError as error:
@@ -56,15 +56,15 @@ def examined(item: Tree | BadCore, source: Source, options: CheckOptions, examin
     return one
 
 
-def name_of(item: Tree | BadCore) -> str:
-    return item.name if isinstance(item, BadCore) else item.task.output or "" if item.task is not None else ""
+def name_of(item: Tree | fpcore.BadCore) -> str:
+    return item.name if isinstance(item, fpcore.BadCore) else item.task.output or "" if item.task is not None else ""
 
 
-def line_of(item: Tree | BadCore) -> int | None:
-    return item.line if isinstance(item, BadCore) else getattr(item.module.body[-1], "lineno", None)
+def line_of(item: Tree | fpcore.BadCore) -> int | None:
+    return item.line if isinstance(item, fpcore.BadCore) else getattr(item.module.body[-1], "lineno", None)
 
 
-def refuse_unknown(found: list[Tree | BadCore], chosen: list[Tree | BadCore], options: CheckOptions) -> None:
+def refuse_unknown(found: list[Tree | fpcore.BadCore], chosen: list[Tree | fpcore.BadCore], options: CheckOptions) -> None:
     """Raises UsageError for options that name what no core has."""
     if options.output is not None and not chosen:
         names = [name_of(item) for item in found]

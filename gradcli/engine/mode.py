@@ -24,8 +24,8 @@ class State:
     """What every operation consults. One per process: programs run one after the other."""
 
     __slots__ = (
-        "anomaly", "charge", "counter", "frame", "grad", "inference", "keep_graph", "lift", "rng", "ruling", "sequence", "span", "sweep",
-        "tracer", "warn", "warned",
+        "anomaly", "charge", "counter", "frame", "generator", "grad", "inference", "keep_graph", "lift", "ruling", "seed", "sequence",
+        "span", "sweep", "tracer", "warn", "warned",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -52,10 +52,22 @@ class State:
         self.sequence = 0
         self.warned: set[tuple[str, int]] = set()
         Printing.options = Options()
-        self.rng = np.random.default_rng(0)
+        self.seeded(0)
         self.charge: Callable[[int], None] = _no_charge
         """Called with the number of elements before they are allocated; raises LimitError past a limit."""
         self.warn: Callable[[str, type[Warning]], None] = _python_warning
+
+    def seeded(self, seed: int) -> None:
+        """Begin the random numbers of a seed."""
+        self.seed = seed
+        self.generator: np.random.Generator | None = None
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Made when first asked for: few programs draw, and NumPy's random numbers take long to import."""
+        if self.generator is None:
+            self.generator = np.random.default_rng(self.seed)
+        return self.generator
 
     def warn_once(self, kind: str, message: str, category: type[Warning] = UserWarning) -> None:
         """Warn at the first time that a source line gives cause to."""

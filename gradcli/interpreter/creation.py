@@ -169,7 +169,7 @@ def manual_seed(seed: int) -> None:
     """Start the random generator from a number."""
     if not isinstance(seed, int):
         raise ArgumentError(f"manual_seed expected a long, but got {type(seed).__name__}")
-    state.rng = np.random.default_rng(seed & (2**64 - 1))
+    state.seeded(seed & (2**64 - 1))
 
 
 CREATION: dict[str, Callable[..., Any]] = {

@@ -196,7 +196,8 @@ def prepared(meter: Meter, seed: int | None, tracer: Tracer | None, warner: Warn
     if seed is not None:
         state.reset()
         Printing.options = Options()  # an earlier file's set_printoptions is its own
-        state.rng, state.tracer, state.keep_graph = np.random.default_rng(seed), tracer, tracer is not None
+        state.seeded(seed)
+        state.tracer, state.keep_graph = tracer, tracer is not None
     before = (state.charge, state.warn, state.span, budget.elements, budget.work)
     state.charge, state.warn, budget.elements, budget.work = meter.charge, warner.warn, meter.look, meter.work
     add_tables({**ENGINE_TABLES, **container_tables(meter)})

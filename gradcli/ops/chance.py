@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ class Chance:
     """Holds `source`, which gives the generator to draw from; the engine puts its own, seeded one there."""
 
     def __init__(self) -> None:
-        generator = np.random.default_rng(0)
-        self.source: Callable[[], np.random.Generator] = lambda: generator
+        self.source: Callable[[], np.random.Generator] = cache(lambda: np.random.default_rng(0))
 
 
 chance = Chance()
