@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.stale import stale
 from gradcli.errors import AutogradError, Span
+from gradcli.ops.complex import real
 from gradcli.ops.conjugate import is_complex
 from gradcli.ops.operation import Operation, Plan
 from gradcli.ops.structure import SumTo, To
@@ -244,7 +245,7 @@ class OperationNode(Node):
             else:
                 given = map(kept.__getitem__, positions)
                 part = rule(op, *given) if local else rule(op, g, *given)
-            if part is None:
+            if part is None or part is False:
                 part = sweep.zero(self.edges[index])
             elif local:
                 part = g * part if type(part) is float64 else times(g, part)
@@ -352,6 +353,9 @@ def fit(part: Any, shape: tuple[int, ...] | None, dtype: np.dtype) -> Any:
     if shape is not None and part.shape != shape:
         part = SumTo(shape=shape)(part)
     held = getattr(part, "dtype", None)
+    if held is not None and held.kind == "c" and dtype.kind == "f":
+        part = real(part)
+        held = part.dtype
     if held != dtype and held is not None and (held.kind != "O" or (dtype.kind == "f" and is_complex(part))):
         part = To(dtype=dtype)(part)
     return part

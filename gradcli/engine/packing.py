@@ -59,13 +59,17 @@ class saved_tensors_hooks:  # noqa: N801 - PyTorch's name
         node.saved, node.guards = PackedAll(entries, rest), ()
 
 
+NUMBERS = (bool, int, float, complex)
+"""What PyTorch keeps without asking any hook."""
+
+
 def kept_by_operation(node: OperationNode) -> list[tuple[int, tuple[Tensor, ...]]]:
     """The kept tensors of an operation with their places, in the order in which PyTorch packs them: that of their names."""
     plan, found = node.plan, []
     names = argument_names(node.op)
     values = unpack(node, node.saved)
     for k, slot in enumerate(plan.kept):
-        if isinstance(values[k], Tensor):
+        if isinstance(values[k], Tensor) and type(node.saved[k]) not in NUMBERS:
             values[k].counter = node.guards[2 * k]
             found.append((names[slot] if names else f"{slot:09}", k, (values[k],)))
     if plan.keeps_out:

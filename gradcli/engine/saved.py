@@ -36,7 +36,8 @@ def unpack(node: OperationNode, kept: tuple[Any, ...]) -> tuple[Any, ...]:
     values = list(kept)
     plan, count, records = node.plan, len(node.edges), node.records
     for k, slot in enumerate(plan.kept):
-        values[k] = Tensor.saved(kept[k], node.edges[slot], records[slot] if records else None)
+        if node.edges[slot] is not None or not node.op.listed or slot < node.op.listed:  # else a number that is none to PyTorch either
+            values[k] = Tensor.saved(kept[k], node.edges[slot], records[slot] if records else None)
     if plan.keeps_out:
         place = len(plan.kept)
         values[place] = results(node, kept[place], records[count:] if records else ())

@@ -91,9 +91,9 @@ class Tensor(Operators, Protocol):
 
     @classmethod
     def saved(cls, value: Any, edge: Edge | None, record: Record | None) -> Any:
-        """A value that a node kept, again as a tensor with its history; numbers stay numbers."""
+        """A value that a node kept, again as a tensor with its history."""
         if edge is None:
-            return value if isinstance(value, (int, float, complex)) and not isinstance(value, np.generic) else cls(value)
+            return cls(np.asarray(value)[()] if isinstance(value, (int, float, complex)) else value)
         node, output_nr = edge
         if isinstance(node, AccumulateGrad):
             return node.variable

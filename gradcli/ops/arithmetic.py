@@ -84,7 +84,7 @@ class SubScaled(AddScaled):
         return x - self.alpha * y
 
     def vjp_y(self, g: Value) -> Value:
-        return g * -self.alpha
+        return -g * self.alpha
 
     def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
         return x - rational(sympy, self.alpha) * y
@@ -101,7 +101,7 @@ class RsubScaled(Elementwise):
         return y - self.alpha * x
 
     def vjp_x(self, g: Value) -> Value:
-        return g * -self.alpha
+        return -g if self.alpha == 1 else -g * self.alpha
 
     def vjp_y(self, g: Value) -> Value:
         return g
@@ -186,8 +186,8 @@ class Reciprocal(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.true_divide(1.0, x)
 
-    def d_x(self, out: Value) -> Value:
-        return -out * out
+    def vjp_x(self, g: Value, out: Value) -> Value:
+        return -g * conj(out * out)
 
     def symbolic(self, sympy: Any, x: Any, **decision: Any) -> Any:
         return 1 / x
@@ -234,8 +234,8 @@ class Pow(Elementwise):
     def forward(self, x: Value, y: Value) -> Value:
         return np.power(x, y)
 
-    def d_x(self, x: Value, y: Value) -> Value:
-        return where(y == 0, 0.0, y * x ** (y - 1))
+    def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
+        return where(y == 0, 0.0, g * conj(y * x ** (y - 1)))
 
     def d_y(self, x: Value, y: Value, out: Value) -> Value:
         zero = (x == 0) & (np.real(raw(y)) >= 0)

@@ -9,7 +9,7 @@ import numpy as np
 from gradcli.errors import ShapeError
 from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.operation import Operation, Value
-from gradcli.ops.where import where
+from gradcli.ops.where import masked, where
 
 
 class Extremum(Elementwise, abstract=True):
@@ -29,7 +29,7 @@ class Extremum(Elementwise, abstract=True):
         return np.where(decision > 0, x, np.where(decision < 0, y, x / 2 + y / 2))[()]
 
     def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
-        return where(x == y, g / 2, where(self.above(y, x), 0.0, g))
+        return masked(where(x == y, g / 2, g), self.above(y, x))
 
     def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
         return self.vjp_x(g, y, x)
@@ -78,10 +78,10 @@ class Fmax(Extremum):
         return 2 * (self.first(x, y) | np.isnan(y)) - 1
 
     def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
-        return where(self.first(x, y) | (y != y), g, 0.0)
+        return masked(g, ~(self.first(x, y) | (y != y)))
 
     def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
-        return where(self.first(x, y) | (y != y), 0.0, g)
+        return masked(g, self.first(x, y) | (y != y))
 
 
 class Fmin(Fmax):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.arithmetic import real_number
+from gradcli.ops.arithmetic import div, real_number, sub
 from gradcli.ops.conjugate import conj
 from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.operation import Operation, Value
@@ -44,7 +44,7 @@ class LerpTensor(Elementwise):
         return np.where(np.abs(weight) < 0.5, x + weight * (end - x), end - (end - x) * (1 - weight))[()]
 
     def vjp_x(self, g: Value, weight: Value) -> Value:
-        return g * (1 - conj(weight))
+        return g * sub(1, conj(weight))
 
     def vjp_end(self, g: Value, weight: Value) -> Value:
         return g * conj(weight)
@@ -94,10 +94,10 @@ class Addcdiv(Elementwise):
         return g
 
     def vjp_tensor1(self, g: Value, tensor2: Value) -> Value:
-        return g * (self.value / conj(tensor2))
+        return g * div(self.value, conj(tensor2))
 
     def vjp_tensor2(self, g: Value, tensor1: Value, tensor2: Value) -> Value:
-        return -g * conj(self.value * (tensor1 / tensor2 / tensor2))
+        return -g * conj(tensor1 * self.value / (tensor2 * tensor2))
 
     def symbolic(self, sympy: Any, x: Any, tensor1: Any, tensor2: Any) -> Any:
         return x + rational(sympy, self.value) * tensor1 / tensor2

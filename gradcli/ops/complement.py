@@ -51,6 +51,10 @@ class OneMinus(Complement):
 class OnePlus(Complement):
     """1 + y."""
 
+    saves = ""
+    node = "AddBackward1"
+    listed = 1
+
     def of(self, y: Value) -> Value:
         return 1 + y
 

@@ -38,8 +38,8 @@ class Exp2(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.exp2(x)
 
-    def d_x(self, out: Value) -> Value:
-        return out * LN2
+    def vjp_x(self, g: Value, out: Value) -> Value:
+        return g * conj(out) * LN2
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.Integer(2) ** x
@@ -130,8 +130,8 @@ class Rsqrt(Elementwise):
     def forward(self, x: Value) -> Value:
         return 1 / np.sqrt(x)
 
-    def d_x(self, out: Value) -> Value:
-        return -0.5 * (out * out * out)
+    def vjp_x(self, g: Value, out: Value) -> Value:
+        return g * -0.5 * conj(out**3)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return 1 / sympy.sqrt(x)
@@ -246,7 +246,7 @@ class Ldexp(Elementwise):
         return x * np.exp2(y)
 
     def vjp_x(self, g: Value, y: Value) -> Value:
-        return g * exp2(y)
+        return g * 2.0**y
 
     def vjp_y(self, g: Value, out: Value) -> Value:
         return g * out * LN2

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import RangeError, ShapeError
-from gradcli.ops.axes import aligned, kept, many_dims, one_dim
+from gradcli.ops.axes import aligned, many_dims, one_dim
 from gradcli.ops.bounds import maximum, minimum
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples, Reduction, Sum, total
 from gradcli.ops.returned import VALUES, returned
-from gradcli.ops.shape import reshape
+from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.structure import To
 from gradcli.ops.where import where
 
@@ -114,9 +114,13 @@ class TakeAlong(Operation):
 class PutAlong(Operation):
     """Zeros of `shape` to which g is added at `index` along `dim`: the transpose of taking."""
 
-    node = "ScatterAddBackward0"
     dim: int
     shape: tuple[int, ...]
+    label: str = "ScatterBackward0"
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = self.label
 
     def forward(self, g: Value, index: Value) -> Value:
         out = np.zeros(self.shape, g.dtype)
@@ -165,7 +169,7 @@ class MaxDim(Operation):
         return decision if self.keepdim else decision.squeeze(self.dim)
 
     def vjp_x(self, g: Value, decision: Value, x_shape: tuple[int, ...]) -> Value:
-        values = g[0] if self.keepdim else reshape(g[0], kept(x_shape, (self.dim,)))
+        values = g[0] if self.keepdim else unsqueeze(g[0], self.dim + len(x_shape))
         return PutAlong(dim=self.dim, shape=x_shape)(values, decision)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:

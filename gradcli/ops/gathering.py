@@ -102,7 +102,7 @@ class Scatter(Placed):
         out[places] = src
 
     def vjp_x(self, g: Value, index: Value) -> Value:
-        return Scatter(dim=self.dim)(g, index, np.zeros(index.shape, g.dtype))
+        return Scatter(dim=self.dim, form=1)(g, index, np.zeros(index.shape, g.dtype))
 
     def vjp_src(self, g: Value, index: Value, src_shape: tuple[int, ...]) -> Value:
         return widened(Gather(dim=self.dim)(g, index), src_shape)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.elementwise import Elementwise, rational
-from gradcli.ops.exponential import exp, exp2, sigmoid
+from gradcli.ops.exponential import exp, sigmoid
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.where import where
 
@@ -74,11 +74,11 @@ class Logaddexp(Elementwise):
     def forward(self, x: Value, y: Value) -> Value:
         return np.logaddexp(x, y)
 
-    def d_x(self, x: Value, y: Value) -> Value:
-        return share(x, y, exp)
+    def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
+        return g / (1 + exp(y - x))
 
-    def d_y(self, x: Value, y: Value) -> Value:
-        return share(y, x, exp)
+    def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
+        return g / (1 + exp(x - y))
 
     def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
         return sympy.log(sympy.exp(x) + sympy.exp(y))
@@ -94,11 +94,11 @@ class Logaddexp2(Elementwise):
     def forward(self, x: Value, y: Value) -> Value:
         return np.logaddexp2(x, y)
 
-    def d_x(self, x: Value, y: Value) -> Value:
-        return share(x, y, exp2)
+    def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
+        return g / (1 + 2.0 ** (y - x))
 
-    def d_y(self, x: Value, y: Value) -> Value:
-        return share(y, x, exp2)
+    def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
+        return g / (1 + 2.0 ** (x - y))
 
     def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
         return sympy.log(sympy.Integer(2) ** x + sympy.Integer(2) ** y) / sympy.log(2)
@@ -149,11 +149,6 @@ class Logit(Elementwise):
     @classmethod
     def variants(cls) -> list[Operation]:
         return [cls(), cls(eps=0.3)]
-
-
-def share(x: Value, y: Value, grow: Operation) -> Value:
-    """grow(x) / (grow(x) + grow(y)); NaN where both are infinite alike, as PyTorch."""
-    return 1 / (1 + grow(y - x))
 
 
 OPERATIONS = (LogSigmoid, Softplus, Logaddexp, Logaddexp2, Logit)

@@ -44,7 +44,7 @@ class Embedding(Structural):
     def vjp_weight(self, g: Value, indices: Value, weight_shape: tuple[int, ...]) -> Value:
         if self.padding_idx >= 0:
             g = where(np.expand_dims(np.asarray(raw(indices)) == self.padding_idx, -1), 0.0, g)
-        return Unindex(axes=(-2,), shape=weight_shape)(g, indices)
+        return Unindex(axes=(-2,), shape=weight_shape, label="EmbeddingDenseBackwardBackward0")(g, indices)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         weight, indices = args

@@ -96,7 +96,8 @@ def poisson_nll_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """exp(x) - target * x, or x - target * log(x + eps); `full` adds Stirling's formula where the target exceeds 1."""
-    losses = exp(x) - target * x if log_input else x - target * log(plus(x, eps))
+    product = target * (x if log_input else log(plus(x, eps)))
+    losses = (exp(x) if log_input else x) - product
     if full:
         large = target > 1
         safe = where(large, target, 1.0)

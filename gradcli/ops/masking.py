@@ -9,45 +9,14 @@ import numpy as np
 
 from gradcli.errors import DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import one_dim, raw
-from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import ConstantPadNd
 from gradcli.ops.picking import Index, IndexPut, Unindex, stack_indices
 from gradcli.ops.shape import ViewAs, reshape
 from gradcli.ops.structure import Expand
-from gradcli.ops.where import where
+from gradcli.ops.where import MaskedFill
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
-
-
-class MaskedFill(Elementwise):
-    """value where the mask holds, x elsewhere. The mask is a constant. `form` numbers PyTorch's spellings: a number, a tensor."""
-
-    saves = "mask"
-    form: int = 0
-
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self.node = f"MaskedFillBackward{self.form}"
-
-    def forward(self, x: Value, mask: Value, value: Value) -> Value:
-        shape = np.broadcast_shapes(np.shape(x), np.shape(mask))
-        dtype = None if np.asarray(value).dtype.kind in "cO" else np.asarray(x).dtype
-        return np.asarray(np.where(mask, value, np.broadcast_to(x, shape)), dtype=dtype)[()]
-
-    def vjp_x(self, g: Value, mask: Value) -> Value:
-        return where(mask, 0.0, g)
-
-    def vjp_value(self, g: Value, mask: Value) -> Value:
-        return where(mask, g, 0.0)
-
-    def symbolic(self, sympy: Any, x: Any, mask: Any, value: Any, **decision: Any) -> Any:
-        return value if mask else x
-
-    @classmethod
-    def examples(cls, rng: np.random.Generator) -> Examples:
-        mask = rng.uniform(size=(2, 3)) > 0.5
-        yield cls(), (rng.normal(size=(2, 3)), mask, rng.normal(size=()))
 
 
 class MaskedSelect(Structural):
@@ -59,7 +28,7 @@ class MaskedSelect(Structural):
     def vjp_x(self, g: Value, x: Value, mask: Value) -> Value:
         if x.ndim == 0:
             return reshape(Unindex(axes=(-1,), shape=(1,))(g, np.reshape(raw(mask), 1)), ())
-        return Unindex(axes=(-x.ndim,), shape=tuple(x.shape))(g, mask)
+        return Unindex(axes=(-x.ndim,), shape=tuple(x.shape), label="MaskedScatterBackward0")(g, mask)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         x, mask = args
@@ -77,7 +46,8 @@ class Take(Structural):
         return np.reshape(x, -1)[index]
 
     def vjp_x(self, g: Value, x: Value, index: Value) -> Value:
-        return reshape(Unindex(axes=(-1,), shape=(int(np.size(raw(x))),))(g, index), x.shape)
+        flat = Unindex(axes=(-1,), shape=(int(np.size(raw(x))),), label="PutBackward0")
+        return reshape(flat(g, index), x.shape)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         x, index = args
@@ -126,7 +96,7 @@ class Put(Structural):
         return self.flat().forward(np.reshape(x, -1), np.reshape(source, -1), np.reshape(index, -1)).reshape(np.shape(x))
 
     def vjp_x(self, g: Value, index: Value) -> Value:
-        return g if self.accumulate else reshape(self.flat()(reshape(g, -1), 0.0, np.reshape(raw(index), -1)), g.shape)
+        return g if self.accumulate else Put()(g, index, np.zeros(np.shape(raw(index)), g.dtype))
 
     def vjp_source(self, g: Value, index: Value, source: Value) -> Value:
         return reshape(Take()(g, index), source.shape)

@@ -47,7 +47,7 @@ class Var(Reduction):
         """Without a degree of freedom infinite, NaN at the mean, as PyTorch."""
         freedom, deviation = self.freedom(x.shape), self.deviation(x)
         if freedom:
-            return self.spread(g * 2.0 / freedom, x.shape) * deviation
+            return self.raised(g, x.shape) * (2.0 / freedom) * deviation
         return self.spread(g, x.shape) * where(deviation == 0, np.nan, np.inf)
 
     @classmethod
@@ -76,7 +76,7 @@ class Std(Var):
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:  # type: ignore[override]
         scale = where(out == 0, 0.0, g / (where(out == 0, 1.0, out) * self.freedom(x.shape)))
-        return self.spread(scale, x.shape) * self.deviation(x)
+        return self.raised(scale, x.shape) * self.deviation(x)
 
     def kinks(self, x: Value) -> Value | None:
         return ~self.decide(x)

@@ -44,7 +44,7 @@ class Logsumexp(Reduction):
         return sums + (top if self.keepdim or not np.size(x) else np.squeeze(top, self.axes(np.ndim(x))))
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
-        return self.spread(g, x.shape) * conj(exp(x - self.spread(out, x.shape)))
+        return self.raised(g, x.shape) * conj(exp(x - self.raised(out, x.shape)))
 
 
 def rooted(x: Value, zero: Value, exponent: float = 0.5) -> Value:

@@ -15,7 +15,7 @@ from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples
 from gradcli.ops.returned import VALUES, returned
 from gradcli.ops.selection import Less
-from gradcli.ops.shape import reshape
+from gradcli.ops.shape import reshape, unsqueeze
 
 
 class Chosen(Operation, abstract=True):
@@ -127,7 +127,7 @@ class Picked(Chosen, abstract=True):
         return decision if self.keepdim else decision.squeeze(self.dim)
 
     def vjp_x(self, g: Value, decision: Value, x_shape: tuple[int, ...]) -> Value:
-        values = g[0] if self.keepdim else reshape(g[0], kept(x_shape, (self.dim,)))
+        values = g[0] if self.keepdim else unsqueeze(g[0], self.dim + len(x_shape))
         return PutAlong(dim=self.dim, shape=x_shape)(values, decision)
 
     @classmethod

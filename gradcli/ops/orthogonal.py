@@ -143,10 +143,10 @@ class LinalgEigh(Operation):
 
     def vjp_x(self, g: Value, out: Value) -> Value:
         (values, vectors), (of_values, of_vectors) = out, g
-        inner = diagonal_matrix(of_values)
-        if not absent(of_vectors):
-            turn = matmul(adjoint(vectors), of_vectors)
-            inner = inner + (turn - adjoint(turn)) * 0.5 * apart(values)
+        if absent(of_vectors):
+            return matmul(vectors * like(row(of_values), vectors), adjoint(vectors))
+        turn = matmul(adjoint(vectors), of_vectors)
+        inner = diagonal_matrix(of_values) + (turn - adjoint(turn)) * 0.5 * apart(values)
         return matmul(vectors, matmul(like(inner, vectors), adjoint(vectors)))
 
     @classmethod
@@ -203,7 +203,7 @@ class LinalgSvd(Operation):
             u, gu = (getitem(t, (Ellipsis, slice(None, k))) for t in (u, gu))
             vh, gvh = (getitem(t, (Ellipsis, slice(None, k), slice(None))) for t in (vh, gvh))
         if absent(gu) and absent(gvh):
-            return matmul(u, matmul(like(diagonal_matrix(gs), u), vh))
+            return matmul(u * like(row(gs), u), vh)
         v, gv = adjoint(vh), adjoint(gvh)
         of_u, of_v, gaps = matmul(adjoint(u), gu), matmul(vh, gv), apart(s * s)
         inner = (of_u - adjoint(of_u)) * gaps * row(s) + column(s) * ((of_v - adjoint(of_v)) * gaps) + diagonal_matrix(gs)

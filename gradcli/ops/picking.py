@@ -95,8 +95,12 @@ class Index(Gathered):
 class Unindex(Gathered):
     """Zeros of `shape` to which g is added at arrays of indices: the transpose of indexing."""
 
-    node = "IndexPutBackward0"
     shape: tuple[int, ...]
+    label: str = "IndexPutImplBackward0"
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.node = self.label
 
     def forward(self, g: Value, indices: Value) -> Value:
         out = np.zeros(self.shape, g.dtype)

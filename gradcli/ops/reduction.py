@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.errors import DtypeError, ShapeError
-from gradcli.ops.axes import axis, kept, many_dims, sizes
+from gradcli.ops.axes import axis, many_dims, sizes
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.scan import product_of_others
-from gradcli.ops.shape import ViewAs, reshape
+from gradcli.ops.shape import ViewAs, raised, reshape
 from gradcli.ops.structure import Expand, SumTo, To
 from gradcli.ops.where import where
 
@@ -58,11 +58,14 @@ class Reduction(Operation, abstract=True):
         op = self if self.dim is not None else self.along(tuple(range(1 - x.ndim, 0)))
         return op.replay([x], decision)
 
+    def raised(self, g: Value, shape: tuple[int, ...]) -> Value:
+        """What has the shape of the result, with the reduced axes as axes of length 1 (without any, where all are reduced)."""
+        gone = self.dim is not None and not self.keepdim and len(g.shape) != len(shape)
+        return raised(g, self.dim or (), len(shape)) if gone else g
+
     def spread(self, g: Value, shape: tuple[int, ...]) -> Value:
         """What has the shape of the result, repeated over the reduced axes."""
-        if self.dim is not None and not self.keepdim and len(g.shape) != len(shape):
-            g = ViewAs(shape=kept(shape, self.dim))(g)
-        return Expand(shape=tuple(shape))(g)
+        return Expand(shape=tuple(shape))(self.raised(g, shape))
 
     def keeping(self) -> Operation:
         """The same reduction with the reduced axes kept."""
@@ -110,7 +113,7 @@ class Mean(Reduction):
         return np.true_divide(total(x, axis=self.dim, keepdims=self.keepdim), self.count(np.shape(x)))
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
-        return self.spread(g / self.count(x_shape), x_shape)
+        return self.spread(g, x_shape) / self.count(x_shape)
 
 
 class Nansum(Reduction):

@@ -73,7 +73,9 @@ class DivRounded(Quotient):
 class FmodQuotient(Quotient):
     """The whole number q for which fmod(x, y) = x - q y; trunc(x / y) may be off by one where x / y rounds to a whole number."""
 
+    saves = ""
     name = "fmod_quotient"
+    node = "DivBackward2"
 
     def quotient(self, x: Value, y: Value) -> Value:
         return np.rint((x - np.fmod(x, y)) / y)
@@ -88,6 +90,7 @@ class RemainderQuotient(FmodQuotient):
     """The whole number q for which remainder(x, y) = x - q y."""
 
     name = "remainder_quotient"
+    node = "DivBackward2"
 
     def quotient(self, x: Value, y: Value) -> Value:
         return np.rint((x - np.remainder(x, y)) / y)

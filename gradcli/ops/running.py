@@ -69,7 +69,7 @@ class Cummax(Chosen):
         return np.maximum.accumulate(np.where(np.asarray(x == accumulate(x, self.dim), dtype=bool), place, 0), self.dim)
 
     def vjp_x(self, g: Value, x: Value, decision: Value) -> Value:  # type: ignore[override]
-        return PutAlong(dim=self.dim, shape=x.shape)(g[0], decision)
+        return PutAlong(dim=self.dim, shape=x.shape, label="ScatterAddBackward0")(g[0], decision)
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:
@@ -101,7 +101,8 @@ def cummin(x: Any, dim: int) -> Any:
 def ends(x: Any, dim: int) -> tuple[Any, Any]:
     """x without its first, and without its last element along an axis."""
     n = x.shape[dim]
-    return narrow(x, dim, 1, n - 1), narrow(x, dim, 0, n - 1)
+    before = narrow(x, dim, 0, n - 1)
+    return narrow(x, dim, 1, n - 1), before
 
 
 def slice_from(x: Any, dim: int, start: int, end: int | None) -> Any:

@@ -108,7 +108,7 @@ class Squeeze(View):
         return np.squeeze(x, self.dim)
 
     def vjp_x(self, g: Value, x_shape: tuple[int, ...]) -> Value:
-        return reshape(g, x_shape)
+        return raised(g, self.dim, len(x_shape))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
@@ -117,6 +117,13 @@ class Squeeze(View):
     def examples(cls, rng: np.random.Generator) -> Examples:
         yield cls(dim=(-2,)), (rng.normal(size=(2, 1, 3)),)
         yield cls(dim=(-1, -3), form=0), (rng.normal(size=(1, 2, 1)),)
+
+
+def raised(x: Value, dims: Sequence[int], ndim: int) -> Value:
+    """x with axes of length 1 at the places that `dims` have among `ndim` axes."""
+    for d in sorted(d + ndim for d in dims):
+        x = unsqueeze(x, d)
+    return x
 
 
 class Unsqueeze(View):

@@ -53,8 +53,7 @@ class Inverse(Operation):
         return elimination.each(elimination.inverse, args, (2,))
 
     def vjp_x(self, g: Value, out: Value) -> Value:
-        turned = adjoint(out)
-        return -matmul(turned, matmul(g, turned))
+        return -matmul(adjoint(out), matmul(g, adjoint(out)))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

@@ -50,7 +50,7 @@ class Tan(Elementwise):
         return np.tan(x)
 
     def d_x(self, out: Value) -> Value:
-        return out * out + 1
+        return out**2 + 1
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.tan(x)
@@ -149,11 +149,11 @@ class Hypot(Elementwise):
     def forward(self, x: Value, y: Value) -> Value:
         return np.hypot(x, y)
 
-    def d_x(self, x: Value, out: Value) -> Value:
-        return x / out
+    def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
+        return g * x / out
 
-    def d_y(self, y: Value, out: Value) -> Value:
-        return y / out
+    def vjp_y(self, g: Value, y: Value, out: Value) -> Value:
+        return g * y / out
 
     def symbolic(self, sympy: Any, x: Any, y: Any) -> Any:
         return sympy.sqrt(x**2 + y**2)
