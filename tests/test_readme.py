@@ -35,16 +35,20 @@ def folder(tmp_path: Path) -> Path:
 
 def run(line: str, folder: Path, gradcli) -> str:
     """What a terminal shows for one command line, both streams as they come."""
-    program, *arguments = shlex.split(line)
-    if program == "gradcli" and "|" not in arguments:
-        return gradcli(*arguments, cwd=folder, together=True).stdout
+    first, _, rest = line.partition(" | ")
+    program, *arguments = shlex.split(first)
+    if program == "gradcli":
+        done = gradcli(*arguments, cwd=folder, together=not rest)
+        return done.stderr + shell(rest, folder, done.stdout) if rest else done.stdout
+    return shell(line, folder)
+
+
+def shell(line: str, folder: Path, text: str = "") -> str:
     silent = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI", "BUILD_NUMBER")  # under CI pytest cuts nothing off
     environment = {name: value for name, value in os.environ.items() if name not in silent}
     environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
-    process = subprocess.run(
-        line, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=120
-    )
-    return process.stdout
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
+    return subprocess.run(line, shell=True, cwd=folder, env=environment, input=text, timeout=120, **streams).stdout
 
 
 def replay(text: str, folder: Path, gradcli) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import pytest
 
 from gradcli.batch import process
 from gradcli.batch.run import Lines, outcomes
-from gradcli.batch.supervisor import Supervisor, WorkersBroken
+from gradcli.batch.supervisor import AHEAD, Seat, Supervisor, WorkersBroken
 from gradcli.batch.task import Bounds, Outcome, Task
 from gradcli.check.options import CheckOptions
 from gradcli.interpreter.limits import Limits
@@ -48,33 +47,29 @@ def test_what_hangs_and_what_explodes_is_lost_alone():
     assert list(found.values()) == ["pass"] * 7
 
 
-def test_a_worker_checks_many_files(monkeypatch):
+def test_a_quick_worker_checks_many_files_and_is_seldom_heard(monkeypatch):
     """What takes long to import, SymPy above all, is imported once a process: so their number is what counts."""
-    started = []
+    started, given = [], []
+    send = process.WorkerProcess.send
     monkeypatch.setattr("gradcli.batch.supervisor.WorkerProcess", lambda *a, **k: started.append(1) or process.WorkerProcess(*a, **k))
-    assert list(run([task(GOOD)] * 20, 2).values()) == ["pass"] * 20
+    monkeypatch.setattr(process.WorkerProcess, "send", lambda self, lines: given.append(len(lines)) or send(self, lines))
+    assert list(run([task(GOOD)] * 120, 2).values()) == ["pass"] * 120
     assert len(started) == 2
+    assert max(given) > AHEAD
+    assert len(given) < 100
 
 
-def test_quick_workers_get_more_ahead_and_are_heard_less_often(monkeypatch):
-    """And slow ones, or those that a deadline waits for, only the next task."""
-    sent: list[int] = []
-    whole = process.WorkerProcess.send
-    monkeypatch.setattr(process.WorkerProcess, "send", lambda self, lines: sent.append(len(lines)) or whole(self, lines))
-    quick = [task(GOOD)] * 120
-    assert list(run(quick, 2).values()) == ["pass"] * 120
-    assert max(sent) > 2
-    assert len(sent) < 100
-    sent.clear()
-    assert list(run([*quick[:20], task(GOOD, timeout=60)], 2).values()) == ["pass"] * 21
-    assert max(sent) <= 2
-
-
-def test_what_a_worker_has_not_begun_is_done_by_others():
-    """The first of four tasks hangs; the worker that has it has the second too, which is not lost behind it."""
-    with Supervisor(2) as supervisor:
-        answers = supervisor.answers([task(ENDLESS), *[task(GOOD)] * 3], Lines().line)
-        assert sorted(number for number, _ in itertools.islice(answers, 3)) == [1, 2, 3]
+@pytest.mark.parametrize(
+    ("seconds", "waiting", "timed", "ahead"),
+    [(1 / 32, 1000, False, 17), (9.0, 1000, False, AHEAD), (1 / 32, 12, False, 6), (1 / 32, 0, False, AHEAD), (1 / 32, 1000, True, AHEAD)],
+)
+def test_what_a_worker_is_given_ahead(monkeypatch, seconds, waiting, timed, ahead):
+    """As much as it does in two pauses; less where others would get none, and where a deadline counts."""
+    supervisor = Supervisor(0)
+    seat = Seat(None, None, heard=100.0)
+    supervisor.timed, supervisor.waiting, supervisor.seats = timed, [0] * waiting, {None: seat}
+    monkeypatch.setattr("time.monotonic", lambda: 100.0 + seconds)
+    assert supervisor._ahead(seat, 9) == ahead
 
 
 def test_a_worker_that_is_killed_is_replaced():

@@ -62,7 +62,7 @@ def test_wrong_options(gradcli, programs, options, message):
 
 
 def test_jsonl_comes_file_by_file(programs, tmp_path):
-    (tmp_path / "slow.grad").write_text("n = 0\nfor i in range(400_000):\n    n += 1\nx = tensor(1.0, requires_grad=True)\nout = x * n\n")
+    (tmp_path / "slow.grad").write_text("n = 0\nfor i in range(150_000):\n    n += 1\nx = tensor(1.0, requires_grad=True)\nout = x * n\n")
     command = [sys.executable, "-m", "gradcli", "check", *programs("good"), "slow.grad", "--format", "jsonl"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert json.loads(process.stdout.readline())["path"] == "good.grad"
