@@ -8,6 +8,8 @@ from typing import Any
 import mpmath
 
 FAR_BELOW = -50
+HUGE = 100
+"""The power of two from which mpmath multiplies e with itself where the exponent is whole."""
 
 
 def polygamma(order: Any, x: Any) -> Any:
@@ -21,4 +23,14 @@ def polygamma(order: Any, x: Any) -> Any:
     return mpmath.psi(order, part) - (-1) ** int(order) * (mpmath.psi(order, 1 - part) - mpmath.psi(order, 1 - x))
 
 
-PRECISE = SimpleNamespace(**{**vars(mpmath), "psi": polygamma, "polygamma": polygamma})
+def exp(x: Any) -> Any:
+    """e ** x; of a huge number e to the rest that a whole multiple of log(2) leaves."""
+    if not isinstance(x, mpmath.mpf) or not mpmath.isfinite(x) or mpmath.mag(x) < HUGE:
+        return mpmath.exp(x)
+    with mpmath.workprec(mpmath.mp.prec + mpmath.mag(x) + 10):
+        twos = int(mpmath.floor(x / mpmath.ln2))
+        rest = x - twos * mpmath.ln2
+    return mpmath.ldexp(mpmath.exp(rest), twos)
+
+
+PRECISE = SimpleNamespace(**{**vars(mpmath), "psi": polygamma, "polygamma": polygamma, "exp": exp})

@@ -8,6 +8,7 @@ import pytest
 
 from gradcli.ops.catalogue import FUNCTIONS
 from gradcli.references import derived
+from gradcli.references.precise import PRECISE
 from gradcli.references.scalar import Tape, lift, number, to_float
 
 
@@ -101,3 +102,11 @@ def test_a_whole_number_and_a_float_parameter_are_two_things() -> None:
 )
 def test_tails_whose_formula_cancels_at_fifty_digits(name: str, point: float, expected: float) -> None:
     assert slope(name, point) == pytest.approx([expected], rel=1e-2)
+
+
+@pytest.mark.parametrize("x", [2.0**110, -(2.0**110), 1e31, 1e300, -1e300])
+def test_exponentials_of_huge_numbers_are_exact_and_quick(x: float) -> None:
+    with mpmath.workdps(50):
+        found = PRECISE.exp(mpmath.mpf(x))
+        assert abs(mpmath.log(found) - mpmath.mpf(x)) <= abs(mpmath.mpf(x)) * mpmath.mpf(10) ** -49
+        assert PRECISE.exp(-(mpmath.mpf(2) ** 12698)) < mpmath.mpf(2) ** -(2**12000)
