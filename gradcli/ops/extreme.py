@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import RangeError, ShapeError
-from gradcli.ops.axes import aligned, many_dims, one_dim
+from gradcli.ops.axes import aligned, many_dims, one_dim, raw
 from gradcli.ops.bounds import maximum, minimum
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import Examples, Reduction, Sum, total
 from gradcli.ops.returned import VALUES, returned
 from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.structure import To
-from gradcli.ops.where import where
+from gradcli.ops.where import MaskedFill
 
 
 class Amax(Reduction):
@@ -74,7 +74,7 @@ class MaxAll(Amax):
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         ties = (x == out) | ((x != x) & (out != out))
-        return where(ties, g / To(dtype=g.dtype)(Sum()(ties)), 0.0)
+        return MaskedFill(form=1)(np.zeros(x.shape, g.dtype), raw(ties), g / To(dtype=g.dtype)(Sum()(ties)))
 
     @classmethod
     def forms(cls) -> Iterable[tuple[dict[str, Any], tuple[int, ...]]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import Fault, ShapeError
+from gradcli.ops.diagonal import Tril, Triu
 from gradcli.ops.elementwise import rank
 from gradcli.ops.operation import Value
 from gradcli.ops.reduction import sum as total
@@ -45,12 +46,12 @@ def eye(n: int) -> Value:
 
 def lower(x: Value, strict: bool = False) -> Value:
     """The lower triangle, without the diagonal if strict; zeros elsewhere."""
-    return where(np.tri(x.shape[-2], x.shape[-1], -1 if strict else 0, dtype=bool), x, 0.0)
+    return Tril(diagonal=-1 if strict else 0)(x)
 
 
 def upper(x: Value, strict: bool = False) -> Value:
     """The upper triangle, without the diagonal if strict; zeros elsewhere."""
-    return where(~np.tri(x.shape[-2], x.shape[-1], 0 if strict else -1, dtype=bool), x, 0.0)
+    return Triu(diagonal=1 if strict else 0)(x)
 
 
 def diagonal_of(x: Value) -> Value:
