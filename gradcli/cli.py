@@ -7,9 +7,11 @@ import gc
 import os
 import re
 import sys
+from functools import cache
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from gradcli import __version__
 from gradcli.commands.backward import backward
@@ -31,18 +33,6 @@ from gradcli.syntax.spelling import did_you_mean
 
 COMMANDS = (check, grad, backward, run, graph, trace, derive, ops, explain, schema, config)
 
-# Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
-app = typer.Typer(
-    name="gradcli",
-    help="Check gradients: autograd against exact symbolic derivatives and finite differences.",
-    epilog="The same from Python: import gradcli as gc; gc.check(...). From pytest: pytest --grad.",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in COMMANDS:
-    app.command(command.__name__, epilog=epilog(command.__name__))(entry(command))
-
 # The home of typer's UsageError moves between its versions; its subclass BadParameter is public.
 TyperUsageError: Any = typer.BadParameter.__base__
 
@@ -55,7 +45,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
@@ -97,9 +86,29 @@ def status_of(arguments: list[str]) -> ExitStatus:
         return pipe_closed() if stop.code else ExitStatus.PASSED
 
 
+@cache
+def built(name: str | None) -> Any:
+    """What Typer makes of the command of that name; of all where there is none. All take longer to make than many a command to run."""
+    # Without rich's markup: it forces escape codes on CI systems, and takes longer to import than all else.
+    app = typer.Typer(
+        name="gradcli",
+        help="Check gradients: autograd against exact symbolic derivatives and finite differences.",
+        epilog="The same from Python: import gradcli as gc; gc.check(...). From pytest: pytest --grad.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_start)
+    for command in COMMANDS:
+        if name in (None, command.__name__):
+            app.command(command.__name__, epilog=epilog(command.__name__))(entry(command))
+    return get_command(app)
+
+
 def _dispatch(arguments: list[str]) -> ExitStatus:
+    named = next((command.__name__ for command in COMMANDS if arguments[:1] == [command.__name__]), None)
     try:
-        return ExitStatus(app(arguments, prog_name="gradcli", standalone_mode=False) or 0)
+        return ExitStatus(built(named)(arguments, prog_name="gradcli", standalone_mode=False) or 0)
     except TyperUsageError as error:
         raise _usage(error) from None
 
