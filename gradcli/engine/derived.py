@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.node import AccumulateGrad, Node, OperationNode, Parts, Sweep, fit, times
 from gradcli.engine.tensor import Tensor
+from gradcli.ops.operation import Operation
 
 
 class Entry(AccumulateGrad):
@@ -25,17 +26,17 @@ class Entry(AccumulateGrad):
 class Derivative(Node):
     """A derivative as one step: `results` are those of the inside, which goes back to `entries`, one for each edge."""
 
-    __slots__ = ("entries", "label", "results")
+    __slots__ = ("entries", "op", "results")
 
-    def __init__(self, label: str, inputs: Sequence[Tensor], entries: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    def __init__(self, op: Operation, inputs: Sequence[Tensor], entries: Sequence[Tensor], results: Sequence[Tensor]) -> None:
         super().__init__(tuple(t.edge() for t in inputs), tuple((r.shape, r.dtype) for r in results))
-        self.label = label
+        self.op = op
         self.entries = entries
         self.results = results
 
     @property
     def name(self) -> str:
-        return self.label
+        return self.op.derivative
 
     def inside(self) -> list[Node]:
         """The nodes between the results and the entries."""
@@ -46,11 +47,8 @@ class Derivative(Node):
 
     @property
     def holds(self) -> bool:
-        return any(node.holds for node in self.inside())
-
-    def forget(self) -> None:
-        for node in self.inside():
-            node.forget()
+        """What the inside keeps is not dropped with it: a graph of higher order leads through the inside too."""
+        return len(self.entries) > 1
 
     def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
         if all(g is None for g in grads):
@@ -59,7 +57,7 @@ class Derivative(Node):
         asked = [(entry.edge(), edge) for entry, edge in zip(self.entries, self.edges, strict=True) if edge is not None]
         captured = sweep.within(roots, [inner for inner, _ in asked if inner is not None])
         parts = (captured.get(inner) if inner is not None else None for inner, _ in asked)
-        return [sweep.zero(edge) if part is None else part for part, (_, edge) in zip(parts, asked, strict=True)]
+        return [part if part is not None or self.op.joint else sweep.zero(edge) for part, (_, edge) in zip(parts, asked, strict=True)]
 
 
 def derived(node: OperationNode, g: Tensor, kept: tuple[Any, ...], sweep: Sweep) -> Parts:
@@ -75,7 +73,7 @@ def derived(node: OperationNode, g: Tensor, kept: tuple[Any, ...], sweep: Sweep)
             given = [kept[p] if op.joint else inputs.enter(kept[p]) for p in positions]
             part = rule(op, *given) if local else rule(op, inputs.g, *given)
             found.append(times(inputs.g, part) if local else part)
-        parts += inputs.leave(op.derivative, found)
+        parts += inputs.leave(op, found)
     zeros = (sweep.zero(node.edges[index]) if part is None else part for (index, *_), part in zip(steps, parts, strict=True))
     return [part if node.fits is None else fit(part, *node.fits[index]) for (index, *_), part in zip(steps, zeros, strict=True)]
 
@@ -99,13 +97,13 @@ class Inputs:
         self.entries.append(entry)
         return entry
 
-    def leave(self, label: str, found: Sequence[Any]) -> list[Any]:
+    def leave(self, op: Operation, found: Sequence[Any]) -> list[Any]:
         """The results of the inside as those of one node: a constant too, where an input asks for its gradient, which is zero."""
         inner = [part if isinstance(part, Tensor) or part is None else Tensor(part) for part in found]
         made = [part for part in inner if part is not None]
         if not made or not any(value.wants for value in self.outer):
             return inner
-        node = Derivative(label, self.outer, self.entries, made)
+        node = Derivative(op, self.outer, self.entries, made)
         out: list[Any] = []
         for part in inner:
             result = None if part is None else Tensor(part.value, True)
