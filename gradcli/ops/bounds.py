@@ -62,6 +62,38 @@ class Minimum(Extremum):
         return x < y
 
 
+class ClampMinTensor(Maximum):
+    """x, at least y, which has the gradient where x is less; x has it where both are equal, as PyTorch."""
+
+    saves = "min=y self=x"
+    name = "clamp_min"
+    node = "ClampMinBackward1"
+
+    def decide(self, x: Value, y: Value) -> Value:
+        """1 where x is taken, -1 where y is."""
+        return 1 - 2 * self.above(y, x)
+
+    def vjp_x(self, g: Value, x: Value, y: Value) -> Value:
+        return where((x == y) | self.above(x, y), g, 0.0)
+
+    def vjp_y(self, g: Value, x: Value, y: Value) -> Value:
+        return where(self.above(y, x), g, 0.0)
+
+
+class ClampMaxTensor(ClampMinTensor):
+    """x, at most y, which has the gradient where x is greater; x has it where both are equal, as PyTorch."""
+
+    saves = "max=y self=x"
+    name = "clamp_max"
+    node = "ClampMaxBackward1"
+
+    def forward(self, x: Value, y: Value) -> Value:
+        return np.minimum(x, y)
+
+    def above(self, x: Value, y: Value) -> Value:
+        return x < y
+
+
 class Fmax(Extremum):
     """The larger of x and y, the other where one is NaN. Where they are equal x has the gradient, as PyTorch."""
 
@@ -222,14 +254,14 @@ def clamp(x: Value, min: Value = None, max: Value = None) -> Value:
 
 def clamp_min(x: Value, min: Value) -> Value:
     """x, at least `min`, a number or a tensor."""
-    return ClampMin(min=min)(x) if number(min) else maximum(x, min)
+    return ClampMin(min=min)(x) if number(min) else ClampMinTensor()(x, min)
 
 
 def clamp_max(x: Value, max: Value) -> Value:
     """x, at most `max`, a number or a tensor."""
-    return ClampMax(max=max)(x) if number(max) else minimum(x, max)
+    return ClampMax(max=max)(x) if number(max) else ClampMaxTensor()(x, max)
 
 
-OPERATIONS = (Maximum, Minimum, Fmax, Fmin, Clamp, ClampMin, ClampMax, ClampTensor)
+OPERATIONS = (Maximum, Minimum, ClampMinTensor, ClampMaxTensor, Fmax, Fmin, Clamp, ClampMin, ClampMax, ClampTensor)
 FUNCTIONS = (clamp, clamp_min, clamp_max)
 SPELLINGS = {"clip": clamp}

@@ -11,7 +11,9 @@ from gradcli.ops.devices import Device, here
 from gradcli.ops.structure import To
 
 
-def to(x: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False) -> Any:
+def to(
+    x: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Any:
     """x in another dtype, given as a dtype or by a tensor that has it; x itself where it has that dtype. The only device is the CPU."""
     for arg in args:
         if hasattr(arg, "dtype") and hasattr(arg, "shape") and not isinstance(arg, np.dtype):

@@ -103,6 +103,13 @@ def cholesky(x: Any, *, upper: bool = False) -> Any:
     return LinalgCholeskyEx(upper=upper)(x)
 
 
+def old_cholesky(x: Any, upper: bool = False) -> Any:
+    """The Cholesky factor of a symmetric positive definite matrix, lower unless `upper`: the older spelling of linalg.cholesky."""
+    op = LinalgCholeskyEx(upper=upper)
+    op.node = "CholeskyBackward0"
+    return op(x)
+
+
 class CholeskySolve(Operation):
     """X with A @ X = x, for A = L @ L.T (`upper`: L.T @ L). (..., n, k), (..., n, n) -> (..., n, k).
 
@@ -222,5 +229,5 @@ def identity_like(x: Any) -> Any:
 
 
 OPERATIONS = (LinalgCholeskyEx, CholeskySolve, CholeskyInverse)
-FUNCTIONS = (cholesky, cholesky_inverse, cholesky_solve)
-SPELLINGS = {"linalg.cholesky": cholesky}
+FUNCTIONS = (cholesky_inverse, cholesky_solve)
+SPELLINGS: dict[str, Any] = {"linalg.cholesky": cholesky, "cholesky": old_cholesky}

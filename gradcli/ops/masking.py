@@ -127,7 +127,9 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
         raise ShapeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {np.ndim(raw(value))} dimension(s)."
         )
-    return MaskedFill(form=int(hasattr(value, "dtype")))(x, mask, value)
+    op = MaskedFill(form=int(hasattr(value, "dtype")))
+    op.listed = None if op.form else 1
+    return op(x, mask, value)
 
 
 def common(x: Any, mask: Any) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ from gradcli.ops.where import where
 
 def leading_signs(vectors: Value) -> Value:
     """Of each column the row of its largest entry (from 1) with that entry's sign: which of v and -v it is. (..., m, k) -> (..., k)."""
-    rows = np.argmax(np.abs(vectors), axis=-2)
+    rows = np.argmax(np.abs(vectors), axis=-2) if vectors.size else np.zeros(np.delete(vectors.shape, -2), np.int64)
     largest = np.take_along_axis(vectors, rows[..., None, :], axis=-2)[..., 0, :]
     return np.where(np.real(largest) < 0, -1, 1) * (rows + 1)
 

@@ -11,11 +11,13 @@ from gradcli.errors import ShapeError
 from gradcli.ops.axes import one_dim
 from gradcli.ops.conjugate import conj
 from gradcli.ops.einsum import tensordot
-from gradcli.ops.matmul import Examples, broadcast_lead, dot, matmul, mm
+from gradcli.ops.matmul import Examples, Vdot, broadcast_lead, dot, matmul, mm
 from gradcli.ops.matrices import fitted, lifted
 from gradcli.ops.operation import Structural, Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import UnsafeView, reshape, unsqueeze
+
+vdot = Vdot()
 
 
 class LinalgCross(Structural):
@@ -74,6 +76,8 @@ def cross(x: Any, y: Any, dim: int | None = None) -> Any:
 
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The inner product along `dim`, x conjugated: sum of conj(x) * y."""
+    if x.ndim == y.ndim == 1:
+        return vdot(x, y)
     return total(conj(x) * y, dim)
 
 
@@ -128,7 +132,7 @@ def best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
         for i in range(count - length):
             j = i + length
             prices = {k: cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)}
-            split[i, j] = min(reversed(prices), key=prices.__getitem__)
+            split[i, j] = min(reversed(prices) if count == 3 else prices, key=prices.__getitem__)  # PyTorch's choice among equals
             cost[i, j] = prices[split[i, j]]
     return split
 

@@ -220,7 +220,7 @@ def tile(x: Any, *dims: Any) -> Any:
     return Repeat(repeats=(1,) * (x.ndim - len(counts)) + counts)(x)
 
 
-def repeat_interleave(x: Any, repeats: Any, dim: Any = None) -> Any:
+def repeat_interleave(x: Any, repeats: Any, dim: Any = None, *, output_size: int | None = None) -> Any:
     """Each element (or part along an axis) `repeats` times in a row; one count for all, or one for each."""
     if dim is None:
         x, dim = reshape(x, -1), 0

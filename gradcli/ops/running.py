@@ -138,7 +138,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     axis = one_dim(dim, y.ndim)
     if x is not None:
         after, before = ends(y, axis)
-        return divided(Sum(dim=(axis,))(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)), 2.0)
+        return divided(Sum(dim=(axis,))((before + after) * diff(spacing_along(x, y.ndim, axis), dim=axis)), 2.0)
     n = y.shape[axis]
     if n < 2:
         return Sum(dim=(axis,))(y) * 0.0
@@ -151,20 +151,21 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
     axis = one_dim(dim, y.ndim)
     after, before = slice_from(y, axis, 1, None), slice_from(y, axis, 0, -1)
     if x is not None:
-        return divided(Cumsum(dim=axis)(diff(spacing_along(x, y.ndim, axis), dim=axis) * (before + after)), 2.0)
+        return divided(Cumsum(dim=axis)((before + after) * diff(spacing_along(x, y.ndim, axis), dim=axis)), 2.0)
     return Cumsum(dim=axis)(scaled(before + after, (1.0 if dx is None else dx) / 2.0))
 
 
-def gradient(x: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> list[Any]:
+def gradient(x: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The derivative of sampled values along each axis: central differences inside, one-sided ones at the edges.
 
     `spacing` is one distance, one for each axis, or for each axis the coordinates.
     """
+    spacing = 1 if spacing is None else spacing
     axes = [one_dim(d, x.ndim) for d in (range(x.ndim) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,))]
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(steps) != len(axes):
         raise ShapeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of {len(axes)} (one for each dim)")
-    return [slope(x, axis, step, edge_order) for axis, step in zip(axes, steps, strict=True)]
+    return tuple(slope(x, axis, step, edge_order) for axis, step in zip(axes, steps, strict=True))
 
 
 def slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:

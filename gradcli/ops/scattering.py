@@ -299,7 +299,9 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
     """x with one number in its parts at the indices along an axis."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_fill", x, axis, index)
-    return IndexFill(dim=axis, form=int(hasattr(value, "dtype")))(x, index, value)
+    op = IndexFill(dim=axis, form=int(hasattr(value, "dtype")))
+    op.listed = None if op.form else 1
+    return op(x, index, value)
 
 
 def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:

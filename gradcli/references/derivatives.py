@@ -1012,48 +1012,64 @@ def f105_2(m, x, y, d):
     return 0
 
 
-def f106_0(m, x, d):
-    return m.mpf(-1)/m.mpf(2)
+def f106_0(m, x, y, d):
+    return y
 
 
-def f106_1(m, x, d):
+def f106_1(m, x, y, d):
     return 0
 
 
-def f107_0(m, x, d):
-    return x
-
-
-def f107_1(m, x, d):
+def f106_2(m, x, y, d):
     return 1
 
 
-def f108_0(m, x, d):
-    return m.mpf(3602879701896397)/m.mpf(4503599627370496)
+def f107_0(m, x, y, d):
+    return x
 
 
-def f108_1(m, x, d):
+def f107_1(m, x, y, d):
+    return 1
+
+
+def f107_2(m, x, y, d):
     return 0
 
 
-def f109_0(m, x, d):
-    return m.mpf(3602879701896397)/m.mpf(36028797018963968)
+def f108_0(m, x, y, d):
+    return x
 
 
-def f109_1(m, x, d):
+def f108_1(m, x, y, d):
+    return 1
+
+
+def f108_2(m, x, y, d):
     return 0
+
+
+def f109_0(m, x, y, d):
+    return y
+
+
+def f109_1(m, x, y, d):
+    return 0
+
+
+def f109_2(m, x, y, d):
+    return 1
 
 
 def f110_0(m, x, d):
-    return x
+    return m.mpf(3602879701896397)/m.mpf(4503599627370496)
 
 
 def f110_1(m, x, d):
-    return 1
+    return 0
 
 
 def f111_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
+    return m.mpf(-1)/m.mpf(2)
 
 
 def f111_1(m, x, d):
@@ -1069,23 +1085,23 @@ def f112_1(m, x, d):
 
 
 def f113_0(m, x, d):
-    return -1
-
-
-def f113_1(m, x, d):
-    return 0
-
-
-def f114_0(m, x, d):
     return x
 
 
-def f114_1(m, x, d):
+def f113_1(m, x, d):
     return 1
 
 
-def f115_0(m, x, d):
+def f114_0(m, x, d):
     return m.mpf(3602879701896397)/m.mpf(36028797018963968)
+
+
+def f114_1(m, x, d):
+    return 0
+
+
+def f115_0(m, x, d):
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
 def f115_1(m, x, d):
@@ -1101,11 +1117,11 @@ def f116_1(m, x, d):
 
 
 def f117_0(m, x, d):
-    return x
+    return -1
 
 
 def f117_1(m, x, d):
-    return 1
+    return 0
 
 
 def f118_0(m, x, d):
@@ -1117,7 +1133,7 @@ def f118_1(m, x, d):
 
 
 def f119_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
+    return m.mpf(3602879701896397)/m.mpf(36028797018963968)
 
 
 def f119_1(m, x, d):
@@ -1132,332 +1148,332 @@ def f120_1(m, x, d):
     return 1
 
 
-def f121_0(m, x, min, max, d):
+def f121_0(m, x, d):
+    return x
+
+
+def f121_1(m, x, d):
+    return 1
+
+
+def f122_0(m, x, d):
+    return x
+
+
+def f122_1(m, x, d):
+    return 1
+
+
+def f123_0(m, x, d):
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
+
+
+def f123_1(m, x, d):
+    return 0
+
+
+def f124_0(m, x, d):
+    return x
+
+
+def f124_1(m, x, d):
+    return 1
+
+
+def f125_0(m, x, min, max, d):
     return min
 
 
-def f121_1(m, x, min, max, d):
+def f125_1(m, x, min, max, d):
     return 0
 
 
-def f121_2(m, x, min, max, d):
+def f125_2(m, x, min, max, d):
     return 1
 
 
-def f121_3(m, x, min, max, d):
+def f125_3(m, x, min, max, d):
     return 0
 
 
-def f122_0(m, x, min, max, d):
+def f126_0(m, x, min, max, d):
     return x
 
 
-def f122_1(m, x, min, max, d):
+def f126_1(m, x, min, max, d):
     return 1
 
 
-def f122_2(m, x, min, max, d):
+def f126_2(m, x, min, max, d):
     return 0
 
 
-def f122_3(m, x, min, max, d):
+def f126_3(m, x, min, max, d):
     return 0
 
 
-def f123_0(m, x, min, max, d):
+def f127_0(m, x, min, max, d):
     return max
 
 
-def f123_1(m, x, min, max, d):
+def f127_1(m, x, min, max, d):
     return 0
 
 
-def f123_2(m, x, min, max, d):
+def f127_2(m, x, min, max, d):
     return 0
 
 
-def f123_3(m, x, min, max, d):
+def f127_3(m, x, min, max, d):
     return 1
 
 
-def f124_0(m, x, end, d):
+def f128_0(m, x, end, d):
     return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*end + (m.mpf(12610078956637389)/m.mpf(18014398509481984))*x
 
 
-def f124_1(m, x, end, d):
+def f128_1(m, x, end, d):
     return m.mpf(12610078956637389)/m.mpf(18014398509481984)
 
 
-def f124_2(m, x, end, d):
+def f128_2(m, x, end, d):
     return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
-def f125_0(m, x, end, d):
+def f129_0(m, x, end, d):
     return (m.mpf(3602879701896397)/m.mpf(4503599627370496))*end + (m.mpf(900719925474099)/m.mpf(4503599627370496))*x
 
 
-def f125_1(m, x, end, d):
+def f129_1(m, x, end, d):
     return m.mpf(900719925474099)/m.mpf(4503599627370496)
 
 
-def f125_2(m, x, end, d):
+def f129_2(m, x, end, d):
     return m.mpf(3602879701896397)/m.mpf(4503599627370496)
 
 
-def f126_0(m, x, end, weight, d):
+def f130_0(m, x, end, weight, d):
     return weight*(end - x) + x
 
 
-def f126_1(m, x, end, weight, d):
+def f130_1(m, x, end, weight, d):
     return 1 - weight
 
 
-def f126_2(m, x, end, weight, d):
+def f130_2(m, x, end, weight, d):
     return weight
 
 
-def f126_3(m, x, end, weight, d):
+def f130_3(m, x, end, weight, d):
     return end - x
 
 
-def f127_0(m, x, tensor1, tensor2, d):
+def f131_0(m, x, tensor1, tensor2, d):
     return tensor1*tensor2 + x
 
 
-def f127_1(m, x, tensor1, tensor2, d):
+def f131_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f127_2(m, x, tensor1, tensor2, d):
+def f131_2(m, x, tensor1, tensor2, d):
     return tensor2
 
 
-def f127_3(m, x, tensor1, tensor2, d):
+def f131_3(m, x, tensor1, tensor2, d):
     return tensor1
 
 
-def f128_0(m, x, tensor1, tensor2, d):
+def f132_0(m, x, tensor1, tensor2, d):
     return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*tensor1*tensor2 + x
 
 
-def f128_1(m, x, tensor1, tensor2, d):
+def f132_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f128_2(m, x, tensor1, tensor2, d):
+def f132_2(m, x, tensor1, tensor2, d):
     return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*tensor2
 
 
-def f128_3(m, x, tensor1, tensor2, d):
+def f132_3(m, x, tensor1, tensor2, d):
     return -m.mpf(3602879701896397)/m.mpf(9007199254740992)*tensor1
 
 
-def f129_0(m, x, tensor1, tensor2, d):
+def f133_0(m, x, tensor1, tensor2, d):
     return tensor1/tensor2 + x
 
 
-def f129_1(m, x, tensor1, tensor2, d):
+def f133_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f129_2(m, x, tensor1, tensor2, d):
+def f133_2(m, x, tensor1, tensor2, d):
     return 1/tensor2
 
 
-def f129_3(m, x, tensor1, tensor2, d):
+def f133_3(m, x, tensor1, tensor2, d):
     return -tensor1/tensor2**2
 
 
-def f130_0(m, x, tensor1, tensor2, d):
+def f134_0(m, x, tensor1, tensor2, d):
     return -2*tensor1/tensor2 + x
 
 
-def f130_1(m, x, tensor1, tensor2, d):
+def f134_1(m, x, tensor1, tensor2, d):
     return 1
 
 
-def f130_2(m, x, tensor1, tensor2, d):
+def f134_2(m, x, tensor1, tensor2, d):
     return -2/tensor2
 
 
-def f130_3(m, x, tensor1, tensor2, d):
+def f134_3(m, x, tensor1, tensor2, d):
     return 2*tensor1/tensor2**2
 
 
-def f131_0(m, x, d):
+def f135_0(m, x, d):
     return m.erf(x)
 
 
-def f131_1(m, x, d):
+def f135_1(m, x, d):
     return 2*m.exp(-x**2)/m.sqrt(m.pi)
 
 
-def f132_0(m, x, d):
+def f136_0(m, x, d):
     return m.erfc(x)
 
 
-def f132_1(m, x, d):
+def f136_1(m, x, d):
     return -2*m.exp(-x**2)/m.sqrt(m.pi)
 
 
-def f133_0(m, x, d):
+def f137_0(m, x, d):
     return m.exp(x**2)*m.erfc(x)
 
 
-def f133_1(m, x, d):
+def f137_1(m, x, d):
     return 2*x*m.exp(x**2)*m.erfc(x) - 2/m.sqrt(m.pi)
 
 
-def f135_0(m, x, d):
+def f139_0(m, x, d):
     return 1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x)
 
 
-def f135_1(m, x, d):
+def f139_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi)
 
 
-def f136_0(m, x, d):
+def f140_0(m, x, d):
     return m.log(1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
 
 
-def f136_1(m, x, d):
+def f140_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/(m.sqrt(m.pi)*(1 - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x)))
 
 
-def f137_0(m, x, d):
+def f141_0(m, x, d):
     return m.log((m.mpf(1)/m.mpf(2))*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*abs(x)))
 
 
-def f137_1(m, x, d):
+def f141_1(m, x, d):
     return -m.sqrt(2)*m.exp(-m.mpf(1)/m.mpf(2)*x**2)*m.sign(x)/(m.sqrt(m.pi)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*abs(x)))
 
 
-def f151_0(m, x, d):
-    return m.besseli(0, x)
-
-
-def f151_1(m, x, d):
-    return m.besseli(1, x)
-
-
-def f152_0(m, x, d):
-    return m.besseli(1, x)
-
-
-def f152_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
-
-
-def f153_0(m, x, d):
-    return m.exp(x)*m.besseli(0, x)
-
-
-def f153_1(m, x, d):
-    return m.exp(x)*m.besseli(0, x) + m.exp(x)*m.besseli(1, x)
-
-
-def f154_0(m, x, d):
-    return m.besseli(0, x)
-
-
-def f154_1(m, x, d):
-    return m.besseli(1, x)
-
-
 def f155_0(m, x, d):
-    return m.exp(-x)*m.besseli(0, x)
+    return m.besseli(0, x)
 
 
 def f155_1(m, x, d):
-    return -m.exp(-x)*m.besseli(0, x) + m.exp(-x)*m.besseli(1, x)
-
-
-def f156_0(m, x, d):
-    return m.exp(-x)*m.besseli(1, x)
-
-
-def f156_1(m, x, d):
-    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(-x) - m.exp(-x)*m.besseli(1, x)
-
-
-def f157_0(m, x, d):
-    return m.exp(x)*m.besseli(1, x)
-
-
-def f157_1(m, x, d):
-    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(x) + m.exp(x)*m.besseli(1, x)
-
-
-def f158_0(m, x, d):
     return m.besseli(1, x)
 
 
-def f158_1(m, x, d):
+def f156_0(m, x, d):
+    return m.besseli(1, x)
+
+
+def f156_1(m, x, d):
     return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
 
 
+def f157_0(m, x, d):
+    return m.exp(-x)*m.besseli(0, x)
+
+
+def f157_1(m, x, d):
+    return -m.exp(-x)*m.besseli(0, x) + m.exp(-x)*m.besseli(1, x)
+
+
+def f158_0(m, x, d):
+    return m.exp(x)*m.besseli(0, x)
+
+
+def f158_1(m, x, d):
+    return m.exp(x)*m.besseli(0, x) + m.exp(x)*m.besseli(1, x)
+
+
 def f159_0(m, x, d):
-    return m.sin(m.pi*x)/(m.pi*x)
+    return m.besseli(0, x)
 
 
 def f159_1(m, x, d):
-    return m.cos(m.pi*x)/x - m.sin(m.pi*x)/(m.pi*x**2)
+    return m.besseli(1, x)
 
 
 def f160_0(m, x, d):
-    return (m.mpf(1)/m.mpf(120))*m.pi**4*x**4 - m.mpf(1)/m.mpf(6)*m.pi**2*x**2 + 1
+    return m.exp(x)*m.besseli(1, x)
 
 
 def f160_1(m, x, d):
-    return (m.mpf(1)/m.mpf(30))*m.pi**4*x**3 - m.mpf(1)/m.mpf(3)*m.pi**2*x
+    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(x) + m.exp(x)*m.besseli(1, x)
 
 
 def f161_0(m, x, d):
-    return x
+    return m.besseli(1, x)
 
 
 def f161_1(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x)
 
 
 def f162_0(m, x, d):
-    return 0
+    return m.exp(-x)*m.besseli(1, x)
 
 
 def f162_1(m, x, d):
-    return 0
+    return ((m.mpf(1)/m.mpf(2))*m.besseli(0, x) + (m.mpf(1)/m.mpf(2))*m.besseli(2, x))*m.exp(-x) - m.exp(-x)*m.besseli(1, x)
 
 
 def f163_0(m, x, d):
-    return (m.mpf(5764607523034235)/m.mpf(576460752303423488))*x
+    return m.sin(m.pi*x)/(m.pi*x)
 
 
 def f163_1(m, x, d):
-    return m.mpf(5764607523034235)/m.mpf(576460752303423488)
+    return m.cos(m.pi*x)/x - m.sin(m.pi*x)/(m.pi*x**2)
 
 
 def f164_0(m, x, d):
-    return x
+    return (m.mpf(1)/m.mpf(120))*m.pi**4*x**4 - m.mpf(1)/m.mpf(6)*m.pi**2*x**2 + 1
 
 
 def f164_1(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(30))*m.pi**4*x**3 - m.mpf(1)/m.mpf(3)*m.pi**2*x
 
 
 def f165_0(m, x, d):
-    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*x
-
-
-def f165_1(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
-
-
-def f166_0(m, x, d):
     return x
 
 
-def f166_1(m, x, d):
+def f165_1(m, x, d):
     return 1
+
+
+def f166_0(m, x, d):
+    return 0
+
+
+def f166_1(m, x, d):
+    return 0
 
 
 def f167_0(m, x, d):
@@ -1469,51 +1485,51 @@ def f167_1(m, x, d):
 
 
 def f168_0(m, x, d):
-    return m.exp(x) - 1
+    return (m.mpf(5764607523034235)/m.mpf(576460752303423488))*x
 
 
 def f168_1(m, x, d):
-    return m.exp(x)
+    return m.mpf(5764607523034235)/m.mpf(576460752303423488)
 
 
 def f169_0(m, x, d):
-    return x
+    return (m.mpf(5404319552844595)/m.mpf(18014398509481984))*x
 
 
 def f169_1(m, x, d):
-    return 1
+    return m.mpf(5404319552844595)/m.mpf(18014398509481984)
 
 
 def f170_0(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x) + m.mpf(-3152519739159347)/m.mpf(4503599627370496)
+    return x
 
 
 def f170_1(m, x, d):
-    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x)
+    return 1
 
 
 def f171_0(m, x, d):
-    return (m.mpf(2365968287565977)/m.mpf(2251799813685248))*x
-
-
-def f171_1(m, x, d):
-    return m.mpf(2365968287565977)/m.mpf(2251799813685248)
-
-
-def f172_0(m, x, d):
-    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x) + m.mpf(-17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008)
-
-
-def f172_1(m, x, d):
-    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x)
-
-
-def f173_0(m, x, d):
     return m.exp(x) - 1
 
 
-def f173_1(m, x, d):
+def f171_1(m, x, d):
     return m.exp(x)
+
+
+def f172_0(m, x, d):
+    return x
+
+
+def f172_1(m, x, d):
+    return 1
+
+
+def f173_0(m, x, d):
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x) + m.mpf(-3152519739159347)/m.mpf(4503599627370496)
+
+
+def f173_1(m, x, d):
+    return (m.mpf(3152519739159347)/m.mpf(4503599627370496))*m.exp(x)
 
 
 def f174_0(m, x, d):
@@ -1525,83 +1541,83 @@ def f174_1(m, x, d):
 
 
 def f175_0(m, x, d):
-    return x
+    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x) + m.mpf(-17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008)
 
 
 def f175_1(m, x, d):
-    return 1
+    return (m.mpf(17829245477488252149902002807817)/m.mpf(10141204801825835211973625643008))*m.exp(x)
 
 
 def f176_0(m, x, d):
-    return (m.mpf(5404319552844595)/m.mpf(9007199254740992))*m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x) + m.mpf(-5404319552844595)/m.mpf(9007199254740992)
+    return (m.mpf(2365968287565977)/m.mpf(2251799813685248))*x
 
 
 def f176_1(m, x, d):
-    return m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x)
+    return m.mpf(2365968287565977)/m.mpf(2251799813685248)
 
 
 def f177_0(m, x, d):
-    return x/(1 + m.exp(-x))
-
-
-def f177_1(m, x, d):
-    return x*m.exp(-x)/(1 + m.exp(-x))**2 + 1/(1 + m.exp(-x))
-
-
-def f178_0(m, x, d):
-    return x*m.tanh(m.log(m.exp(x) + 1))
-
-
-def f178_1(m, x, d):
-    return x*(1 - m.tanh(m.log(m.exp(x) + 1))**2)*m.exp(x)/(m.exp(x) + 1) + m.tanh(m.log(m.exp(x) + 1))
-
-
-def f179_0(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*x*(2 - m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
-
-
-def f179_1(m, x, d):
-    return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*x*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi) - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x) + 1
-
-
-def f180_0(m, x, d):
-    return x/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
-
-
-def f180_1(m, x, d):
-    return 2*m.sqrt(2)*x*((m.mpf(19332331904435685)/m.mpf(144115188075855872))*x**2 + 1)*m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi))/(m.sqrt(m.pi)*(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))**2) + 1/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
-
-
-def f181_0(m, x, d):
-    return -1
-
-
-def f181_1(m, x, d):
-    return 0
-
-
-def f182_0(m, x, d):
     return x
 
 
-def f182_1(m, x, d):
+def f177_1(m, x, d):
     return 1
+
+
+def f178_0(m, x, d):
+    return m.exp(x) - 1
+
+
+def f178_1(m, x, d):
+    return m.exp(x)
+
+
+def f179_0(m, x, d):
+    return (m.mpf(5404319552844595)/m.mpf(9007199254740992))*m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x) + m.mpf(-5404319552844595)/m.mpf(9007199254740992)
+
+
+def f179_1(m, x, d):
+    return m.exp((m.mpf(9007199254740992)/m.mpf(5404319552844595))*x)
+
+
+def f180_0(m, x, d):
+    return x
+
+
+def f180_1(m, x, d):
+    return 1
+
+
+def f181_0(m, x, d):
+    return x/(1 + m.exp(-x))
+
+
+def f181_1(m, x, d):
+    return x*m.exp(-x)/(1 + m.exp(-x))**2 + 1/(1 + m.exp(-x))
+
+
+def f182_0(m, x, d):
+    return x*m.tanh(m.log(m.exp(x) + 1))
+
+
+def f182_1(m, x, d):
+    return x*(1 - m.tanh(m.log(m.exp(x) + 1))**2)*m.exp(x)/(m.exp(x) + 1) + m.tanh(m.log(m.exp(x) + 1))
 
 
 def f183_0(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(2))*x*(2 - m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x))
 
 
 def f183_1(m, x, d):
-    return 0
+    return (m.mpf(1)/m.mpf(2))*m.sqrt(2)*x*m.exp(-m.mpf(1)/m.mpf(2)*x**2)/m.sqrt(m.pi) - m.mpf(1)/m.mpf(2)*m.erfc((m.mpf(1)/m.mpf(2))*m.sqrt(2)*x) + 1
 
 
 def f184_0(m, x, d):
-    return m.mpf(-5404319552844595)/m.mpf(18014398509481984)
+    return x/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
 
 
 def f184_1(m, x, d):
-    return 0
+    return 2*m.sqrt(2)*x*((m.mpf(19332331904435685)/m.mpf(144115188075855872))*x**2 + 1)*m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi))/(m.sqrt(m.pi)*(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))**2) + 1/(1 + m.exp(-2*m.sqrt(2)*((m.mpf(6444110634811895)/m.mpf(144115188075855872))*x**3 + x)/m.sqrt(m.pi)))
 
 
 def f185_0(m, x, d):
@@ -1613,7 +1629,7 @@ def f185_1(m, x, d):
 
 
 def f186_0(m, x, d):
-    return m.mpf(5404319552844595)/m.mpf(4503599627370496)
+    return -1
 
 
 def f186_1(m, x, d):
@@ -1629,7 +1645,7 @@ def f187_1(m, x, d):
 
 
 def f188_0(m, x, d):
-    return 0
+    return m.mpf(-5404319552844595)/m.mpf(18014398509481984)
 
 
 def f188_1(m, x, d):
@@ -1637,43 +1653,43 @@ def f188_1(m, x, d):
 
 
 def f189_0(m, x, d):
-    return (m.mpf(1)/m.mpf(6))*x + m.mpf(1)/m.mpf(2)
-
-
-def f189_1(m, x, d):
-    return m.mpf(1)/m.mpf(6)
-
-
-def f190_0(m, x, d):
-    return (m.mpf(1)/m.mpf(6))*x*(x + 3)
-
-
-def f190_1(m, x, d):
-    return (m.mpf(1)/m.mpf(3))*x + m.mpf(1)/m.mpf(2)
-
-
-def f191_0(m, x, d):
-    return 0
-
-
-def f191_1(m, x, d):
-    return 0
-
-
-def f192_0(m, x, d):
     return x
 
 
-def f192_1(m, x, d):
+def f189_1(m, x, d):
     return 1
+
+
+def f190_0(m, x, d):
+    return m.mpf(5404319552844595)/m.mpf(4503599627370496)
+
+
+def f190_1(m, x, d):
+    return 0
+
+
+def f191_0(m, x, d):
+    return (m.mpf(1)/m.mpf(6))*x + m.mpf(1)/m.mpf(2)
+
+
+def f191_1(m, x, d):
+    return m.mpf(1)/m.mpf(6)
+
+
+def f192_0(m, x, d):
+    return 0
+
+
+def f192_1(m, x, d):
+    return 0
 
 
 def f193_0(m, x, d):
-    return x + m.mpf(1)/m.mpf(2)
+    return 1
 
 
 def f193_1(m, x, d):
-    return 1
+    return 0
 
 
 def f194_0(m, x, d):
@@ -1685,23 +1701,23 @@ def f194_1(m, x, d):
 
 
 def f195_0(m, x, d):
-    return x + m.mpf(-1)/m.mpf(2)
+    return (m.mpf(1)/m.mpf(6))*x*(x + 3)
 
 
 def f195_1(m, x, d):
-    return 1
+    return (m.mpf(1)/m.mpf(3))*x + m.mpf(1)/m.mpf(2)
 
 
 def f196_0(m, x, d):
-    return 0
+    return x
 
 
 def f196_1(m, x, d):
-    return 0
+    return 1
 
 
 def f197_0(m, x, d):
-    return x
+    return x + m.mpf(1)/m.mpf(2)
 
 
 def f197_1(m, x, d):
@@ -1717,7 +1733,7 @@ def f198_1(m, x, d):
 
 
 def f199_0(m, x, d):
-    return x
+    return x + m.mpf(-1)/m.mpf(2)
 
 
 def f199_1(m, x, d):
@@ -1733,7 +1749,7 @@ def f200_1(m, x, d):
 
 
 def f201_0(m, x, d):
-    return 3
+    return 0
 
 
 def f201_1(m, x, d):
@@ -1748,211 +1764,243 @@ def f202_1(m, x, d):
     return 1
 
 
-def f203_0(m, x, mask, value, d):
+def f203_0(m, x, d):
+    return 0
+
+
+def f203_1(m, x, d):
+    return 0
+
+
+def f204_0(m, x, d):
     return x
 
 
-def f203_1(m, x, mask, value, d):
+def f204_1(m, x, d):
     return 1
 
 
-def f203_2(m, x, mask, value, d):
+def f205_0(m, x, d):
+    return 3
+
+
+def f205_1(m, x, d):
     return 0
 
 
-def f203_3(m, x, mask, value, d):
+def f206_0(m, x, d):
+    return x
+
+
+def f206_1(m, x, d):
+    return 1
+
+
+def f207_0(m, x, mask, value, d):
+    return x
+
+
+def f207_1(m, x, mask, value, d):
+    return 1
+
+
+def f207_2(m, x, mask, value, d):
     return 0
 
 
-def f204_0(m, x, mask, value, d):
+def f207_3(m, x, mask, value, d):
+    return 0
+
+
+def f208_0(m, x, mask, value, d):
     return value
 
 
-def f204_1(m, x, mask, value, d):
+def f208_1(m, x, mask, value, d):
     return 0
 
 
-def f204_2(m, x, mask, value, d):
+def f208_2(m, x, mask, value, d):
     return 0
 
 
-def f204_3(m, x, mask, value, d):
+def f208_3(m, x, mask, value, d):
     return 1
 
 
-def f205_0(m, real, imag, d):
+def f209_0(m, real, imag, d):
     return 1j*imag + real
 
 
-def f205_1(m, real, imag, d):
+def f209_1(m, real, imag, d):
     return 1
 
 
-def f205_2(m, real, imag, d):
+def f209_2(m, real, imag, d):
     return 1j
 
 
-def f206_0(m, abs, angle, d):
+def f210_0(m, abs, angle, d):
     return abs*m.exp(1j*angle)
 
 
-def f206_1(m, abs, angle, d):
+def f210_1(m, abs, angle, d):
     return m.exp(1j*angle)
 
 
-def f206_2(m, abs, angle, d):
+def f210_2(m, abs, angle, d):
     return 1j*abs*m.exp(1j*angle)
 
 
-def f207_0(m, x, d):
+def f211_0(m, x, d):
     return x**(-3)
 
 
-def f207_1(m, x, d):
+def f211_1(m, x, d):
     return -3/x**4
 
 
-def f208_0(m, x, d):
+def f212_0(m, x, d):
     return x**(-2)
 
 
-def f208_1(m, x, d):
+def f212_1(m, x, d):
     return -2/x**3
 
 
-def f209_0(m, x, d):
-    return 1/x
-
-
-def f209_1(m, x, d):
-    return -1/x**2
-
-
-def f210_0(m, x, d):
-    return x**4
-
-
-def f210_1(m, x, d):
-    return 4*x**3
-
-
-def f211_0(m, x, d):
-    return x**5
-
-
-def f211_1(m, x, d):
-    return 5*x**4
-
-
-def f212_0(m, x, d):
-    return x**6
-
-
-def f212_1(m, x, d):
-    return 6*x**5
-
-
 def f213_0(m, x, d):
-    return x**8
+    return 1/x
 
 
 def f213_1(m, x, d):
-    return 8*x**7
-
-
-def f214_0(m, x, d):
-    return x**10
-
-
-def f214_1(m, x, d):
-    return 10*x**9
-
-
-def f215_0(m, x, d):
-    return x**(m.mpf(3)/m.mpf(2))
-
-
-def f215_1(m, x, d):
-    return (m.mpf(3)/m.mpf(2))*m.sqrt(x)
-
-
-def f216_0(m, x, d):
-    return x**3
-
-
-def f216_1(m, x, d):
-    return 3*x**2
-
-
-def f217_0(m, x, d):
-    return 1/m.sqrt(x)
-
-
-def f217_1(m, x, d):
-    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
-
-
-def f218_0(m, x, d):
-    return 1/x
-
-
-def f218_1(m, x, d):
     return -1/x**2
 
 
+def f214_0(m, x, d):
+    return x**4
+
+
+def f214_1(m, x, d):
+    return 4*x**3
+
+
+def f215_0(m, x, d):
+    return x**5
+
+
+def f215_1(m, x, d):
+    return 5*x**4
+
+
+def f216_0(m, x, d):
+    return x**6
+
+
+def f216_1(m, x, d):
+    return 6*x**5
+
+
+def f217_0(m, x, d):
+    return x**8
+
+
+def f217_1(m, x, d):
+    return 8*x**7
+
+
+def f218_0(m, x, d):
+    return x**10
+
+
+def f218_1(m, x, d):
+    return 10*x**9
+
+
 def f219_0(m, x, d):
-    return x**(m.mpf(1)/m.mpf(4))
+    return x**(m.mpf(3)/m.mpf(2))
 
 
 def f219_1(m, x, d):
-    return (m.mpf(1)/m.mpf(4))/x**(m.mpf(3)/m.mpf(4))
+    return (m.mpf(3)/m.mpf(2))*m.sqrt(x)
 
 
 def f220_0(m, x, d):
-    return x**(m.mpf(6004799503160661)/m.mpf(18014398509481984))
+    return x**3
 
 
 def f220_1(m, x, d):
-    return (m.mpf(6004799503160661)/m.mpf(18014398509481984))/x**(m.mpf(12009599006321323)/m.mpf(18014398509481984))
+    return 3*x**2
 
 
-def f221_0(m, y, d):
-    return 2**y
+def f221_0(m, x, d):
+    return 1/m.sqrt(x)
 
 
-def f221_1(m, y, d):
-    return 2**y*m.log(2)
+def f221_1(m, x, d):
+    return -(m.mpf(1)/m.mpf(2))/x**(m.mpf(3)/m.mpf(2))
 
 
-def f222_0(m, y, d):
-    return 10**y
+def f222_0(m, x, d):
+    return 1/x
 
 
-def f222_1(m, y, d):
-    return 10**y*m.log(10)
+def f222_1(m, x, d):
+    return -1/x**2
 
 
-def f223_0(m, y, d):
-    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y
+def f223_0(m, x, d):
+    return x**(m.mpf(1)/m.mpf(4))
 
 
-def f223_1(m, y, d):
-    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y*m.log(m.mpf(6121026514868073)/m.mpf(2251799813685248))
+def f223_1(m, x, d):
+    return (m.mpf(1)/m.mpf(4))/x**(m.mpf(3)/m.mpf(4))
 
 
 def f224_0(m, x, d):
-    return (m.mpf(3602879701896397)/m.mpf(18014398509481984))*x
+    return x**(m.mpf(6004799503160661)/m.mpf(18014398509481984))
 
 
 def f224_1(m, x, d):
+    return (m.mpf(6004799503160661)/m.mpf(18014398509481984))/x**(m.mpf(12009599006321323)/m.mpf(18014398509481984))
+
+
+def f225_0(m, y, d):
+    return 2**y
+
+
+def f225_1(m, y, d):
+    return 2**y*m.log(2)
+
+
+def f226_0(m, y, d):
+    return 10**y
+
+
+def f226_1(m, y, d):
+    return 10**y*m.log(10)
+
+
+def f227_0(m, y, d):
+    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y
+
+
+def f227_1(m, y, d):
+    return (m.mpf(6121026514868073)/m.mpf(2251799813685248))**y*m.log(m.mpf(6121026514868073)/m.mpf(2251799813685248))
+
+
+def f228_0(m, x, d):
+    return (m.mpf(3602879701896397)/m.mpf(18014398509481984))*x
+
+
+def f228_1(m, x, d):
     return m.mpf(3602879701896397)/m.mpf(18014398509481984)
 
 
-def f225_0(m, x, d):
+def f229_0(m, x, d):
     return x
 
 
-def f225_1(m, x, d):
+def f229_1(m, x, d):
     return 1
 
 
@@ -2059,116 +2107,120 @@ TABLE: dict[str, Any] = {
     'bounds.Minimum() -1 ()': (f99_0, f99_1, f99_2,),
     'bounds.Minimum() 0 ()': (f100_0, f100_1, f100_2,),
     'bounds.Minimum() 1 ()': (f101_0, f101_1, f101_2,),
-    'bounds.Fmax() 1 ()': (f102_0, f102_1, f102_2,),
-    'bounds.Fmax() -1 ()': (f103_0, f103_1, f103_2,),
-    'bounds.Fmin() -1 ()': (f104_0, f104_1, f104_2,),
-    'bounds.Fmin() 1 ()': (f105_0, f105_1, f105_2,),
-    'bounds.Clamp(min=-0.5, max=0.8) -1 ()': (f106_0, f106_1,),
-    'bounds.Clamp(min=-0.5, max=0.8) 0 ()': (f107_0, f107_1,),
-    'bounds.Clamp(min=-0.5, max=0.8) 1 ()': (f108_0, f108_1,),
-    'bounds.Clamp(min=0.1, max=None) -1 ()': (f109_0, f109_1,),
-    'bounds.Clamp(min=0.1, max=None) 0 ()': (f110_0, f110_1,),
-    'bounds.Clamp(min=None, max=0.3) 1 ()': (f111_0, f111_1,),
-    'bounds.Clamp(min=None, max=0.3) 0 ()': (f112_0, f112_1,),
-    'bounds.Clamp(min=1.0, max=-1.0) 1 ()': (f113_0, f113_1,),
-    'bounds.Clamp(min=None, max=None) 0 ()': (f114_0, f114_1,),
-    'bounds.ClampMin(min=0.1, max=None) -1 ()': (f115_0, f115_1,),
-    'bounds.ClampMin(min=0.1, max=None) 0 ()': (f116_0, f116_1,),
-    'bounds.ClampMin(min=None, max=None) 0 ()': (f117_0, f117_1,),
-    'bounds.ClampMax(min=None, max=0.3) 0 ()': (f118_0, f118_1,),
-    'bounds.ClampMax(min=None, max=0.3) 1 ()': (f119_0, f119_1,),
-    'bounds.ClampMax(min=None, max=None) 0 ()': (f120_0, f120_1,),
-    'bounds.ClampTensor() -1 ()': (f121_0, f121_1, f121_2, f121_3,),
-    'bounds.ClampTensor() 0 ()': (f122_0, f122_1, f122_2, f122_3,),
-    'bounds.ClampTensor() 1 ()': (f123_0, f123_1, f123_2, f123_3,),
-    'combining.Lerp(weight=0.3) None ()': (f124_0, f124_1, f124_2,),
-    'combining.Lerp(weight=0.8) None ()': (f125_0, f125_1, f125_2,),
-    'combining.LerpTensor() None ()': (f126_0, f126_1, f126_2, f126_3,),
-    'combining.Addcmul(value=1.0) None ()': (f127_0, f127_1, f127_2, f127_3,),
-    'combining.Addcmul(value=-0.4) None ()': (f128_0, f128_1, f128_2, f128_3,),
-    'combining.Addcdiv(value=1.0) None ()': (f129_0, f129_1, f129_2, f129_3,),
-    'combining.Addcdiv(value=-2.0) None ()': (f130_0, f130_1, f130_2, f130_3,),
-    'error.Erf() None ()': (f131_0, f131_1,),
-    'error.Erfc() None ()': (f132_0, f132_1,),
-    'error.Erfcx() None ()': (f133_0, f133_1,),
-    'error.Ndtr() None ()': (f135_0, f135_1,),
-    'error.LogNdtr() False ()': (f136_0, f136_1,),
-    'error.LogNdtr() True ()': (f137_0, f137_1,),
-    'bessel.I0() None ()': (f151_0, f151_1,),
-    'bessel.I1() None ()': (f152_0, f152_1,),
-    'bessel.I0e() -1 ()': (f153_0, f153_1,),
-    'bessel.I0e() 0 ()': (f154_0, f154_1,),
-    'bessel.I0e() 1 ()': (f155_0, f155_1,),
-    'bessel.I1e() 1 ()': (f156_0, f156_1,),
-    'bessel.I1e() -1 ()': (f157_0, f157_1,),
-    'bessel.I1e() 0 ()': (f158_0, f158_1,),
-    'sinc.Sinc() False ()': (f159_0, f159_1,),
-    'sinc.Sinc() True ()': (f160_0, f160_1,),
-    'activation.Relu() True ()': (f161_0, f161_1,),
-    'activation.Relu() False ()': (f162_0, f162_1,),
-    'activation.LeakyRelu(negative_slope=0.01) False ()': (f163_0, f163_1,),
-    'activation.LeakyRelu(negative_slope=0.01) True ()': (f164_0, f164_1,),
-    'activation.LeakyRelu(negative_slope=0.3) False ()': (f165_0, f165_1,),
-    'activation.LeakyRelu(negative_slope=0.3) True ()': (f166_0, f166_1,),
-    'activation.Elu(alpha=1.0, scale=1) True ()': (f167_0, f167_1,),
-    'activation.Elu(alpha=1.0, scale=1) False ()': (f168_0, f168_1,),
-    'activation.Elu(alpha=0.7, scale=1) True ()': (f169_0, f169_1,),
-    'activation.Elu(alpha=0.7, scale=1) False ()': (f170_0, f170_1,),
-    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) True ()': (f171_0, f171_1,),
-    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) False ()': (f172_0, f172_1,),
-    'activation.Celu(alpha=1.0) False ()': (f173_0, f173_1,),
-    'activation.Celu(alpha=1.0) True ()': (f174_0, f174_1,),
-    'activation.Celu(alpha=0.6) True ()': (f175_0, f175_1,),
-    'activation.Celu(alpha=0.6) False ()': (f176_0, f176_1,),
-    'activation.Silu() None ()': (f177_0, f177_1,),
-    'activation.Mish() None ()': (f178_0, f178_1,),
-    'activation.Gelu() None ()': (f179_0, f179_1,),
-    'activation.GeluTanh() None ()': (f180_0, f180_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) -1 ()': (f181_0, f181_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) 0 ()': (f182_0, f182_1,),
-    'hard.Hardtanh(min=-1.0, max=1.0) 1 ()': (f183_0, f183_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) -1 ()': (f184_0, f184_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) 0 ()': (f185_0, f185_1,),
-    'hard.Hardtanh(min=-0.3, max=1.2) 1 ()': (f186_0, f186_1,),
-    'hard.Hardsigmoid() 1 ()': (f187_0, f187_1,),
-    'hard.Hardsigmoid() -1 ()': (f188_0, f188_1,),
-    'hard.Hardsigmoid() 0 ()': (f189_0, f189_1,),
-    'hard.Hardswish() 0 ()': (f190_0, f190_1,),
-    'hard.Hardswish() -1 ()': (f191_0, f191_1,),
-    'hard.Hardswish() 1 ()': (f192_0, f192_1,),
-    'hard.Softshrink(lambd=0.5) -1 ()': (f193_0, f193_1,),
-    'hard.Softshrink(lambd=0.5) 0 ()': (f194_0, f194_1,),
-    'hard.Softshrink(lambd=0.5) 1 ()': (f195_0, f195_1,),
-    'hard.Hardshrink(lambd=0.5) False ()': (f196_0, f196_1,),
-    'hard.Hardshrink(lambd=0.5) True ()': (f197_0, f197_1,),
-    'hard.Threshold(threshold=0.1, value=0.0) False ()': (f198_0, f198_1,),
-    'hard.Threshold(threshold=0.1, value=0.0) True ()': (f199_0, f199_1,),
-    'hard.Threshold(threshold=-0.2, value=3.0) True ()': (f200_0, f200_1,),
-    'hard.Threshold(threshold=-0.2, value=3.0) False ()': (f201_0, f201_1,),
-    'conjugate.Conj() None ()': (f202_0, f202_1,),
-    'where.MaskedFill(form=0) None (None, False, None)': (f203_0, f203_1, f203_2, f203_3,),
-    'where.MaskedFill(form=0) None (None, True, None)': (f204_0, f204_1, f204_2, f204_3,),
-    'polar.Complex() None ()': (f205_0, f205_1, f205_2,),
-    'polar.Polar() None ()': (f206_0, f206_1, f206_2,),
-    'arithmetic.Power(exponent=-3) None ()': (f207_0, f207_1,),
-    'arithmetic.Power(exponent=-2) None ()': (f208_0, f208_1,),
-    'arithmetic.Power(exponent=-1) None ()': (f209_0, f209_1,),
-    'arithmetic.Power(exponent=4) None ()': (f210_0, f210_1,),
-    'arithmetic.Power(exponent=5) None ()': (f211_0, f211_1,),
-    'arithmetic.Power(exponent=6) None ()': (f212_0, f212_1,),
-    'arithmetic.Power(exponent=8) None ()': (f213_0, f213_1,),
-    'arithmetic.Power(exponent=10) None ()': (f214_0, f214_1,),
-    'arithmetic.Power(exponent=1.5) None ()': (f215_0, f215_1,),
-    'arithmetic.Power(exponent=3.0) None ()': (f216_0, f216_1,),
-    'arithmetic.Power(exponent=-0.5) None ()': (f217_0, f217_1,),
-    'arithmetic.Power(exponent=-1.0) None ()': (f218_0, f218_1,),
-    'arithmetic.Power(exponent=0.25) None ()': (f219_0, f219_1,),
-    'arithmetic.Power(exponent=0.3333333333333333) None ()': (f220_0, f220_1,),
-    'arithmetic.Exponential(base=2) None ()': (f221_0, f221_1,),
-    'arithmetic.Exponential(base=10) None ()': (f222_0, f222_1,),
-    'arithmetic.Exponential(base=2.718281828459045) None ()': (f223_0, f223_1,),
-    'activation.LeakyRelu(negative_slope=0.2) False ()': (f224_0, f224_1,),
-    'activation.LeakyRelu(negative_slope=0.2) True ()': (f225_0, f225_1,),
+    'bounds.ClampMinTensor() 1 ()': (f102_0, f102_1, f102_2,),
+    'bounds.ClampMinTensor() -1 ()': (f103_0, f103_1, f103_2,),
+    'bounds.ClampMaxTensor() -1 ()': (f104_0, f104_1, f104_2,),
+    'bounds.ClampMaxTensor() 1 ()': (f105_0, f105_1, f105_2,),
+    'bounds.Fmax() -1 ()': (f106_0, f106_1, f106_2,),
+    'bounds.Fmax() 1 ()': (f107_0, f107_1, f107_2,),
+    'bounds.Fmin() 1 ()': (f108_0, f108_1, f108_2,),
+    'bounds.Fmin() -1 ()': (f109_0, f109_1, f109_2,),
+    'bounds.Clamp(min=-0.5, max=0.8) 1 ()': (f110_0, f110_1,),
+    'bounds.Clamp(min=-0.5, max=0.8) -1 ()': (f111_0, f111_1,),
+    'bounds.Clamp(min=-0.5, max=0.8) 0 ()': (f112_0, f112_1,),
+    'bounds.Clamp(min=0.1, max=None) 0 ()': (f113_0, f113_1,),
+    'bounds.Clamp(min=0.1, max=None) -1 ()': (f114_0, f114_1,),
+    'bounds.Clamp(min=None, max=0.3) 1 ()': (f115_0, f115_1,),
+    'bounds.Clamp(min=None, max=0.3) 0 ()': (f116_0, f116_1,),
+    'bounds.Clamp(min=1.0, max=-1.0) 1 ()': (f117_0, f117_1,),
+    'bounds.Clamp(min=None, max=None) 0 ()': (f118_0, f118_1,),
+    'bounds.ClampMin(min=0.1, max=None) -1 ()': (f119_0, f119_1,),
+    'bounds.ClampMin(min=0.1, max=None) 0 ()': (f120_0, f120_1,),
+    'bounds.ClampMin(min=None, max=None) 0 ()': (f121_0, f121_1,),
+    'bounds.ClampMax(min=None, max=0.3) 0 ()': (f122_0, f122_1,),
+    'bounds.ClampMax(min=None, max=0.3) 1 ()': (f123_0, f123_1,),
+    'bounds.ClampMax(min=None, max=None) 0 ()': (f124_0, f124_1,),
+    'bounds.ClampTensor() -1 ()': (f125_0, f125_1, f125_2, f125_3,),
+    'bounds.ClampTensor() 0 ()': (f126_0, f126_1, f126_2, f126_3,),
+    'bounds.ClampTensor() 1 ()': (f127_0, f127_1, f127_2, f127_3,),
+    'combining.Lerp(weight=0.3) None ()': (f128_0, f128_1, f128_2,),
+    'combining.Lerp(weight=0.8) None ()': (f129_0, f129_1, f129_2,),
+    'combining.LerpTensor() None ()': (f130_0, f130_1, f130_2, f130_3,),
+    'combining.Addcmul(value=1.0) None ()': (f131_0, f131_1, f131_2, f131_3,),
+    'combining.Addcmul(value=-0.4) None ()': (f132_0, f132_1, f132_2, f132_3,),
+    'combining.Addcdiv(value=1.0) None ()': (f133_0, f133_1, f133_2, f133_3,),
+    'combining.Addcdiv(value=-2.0) None ()': (f134_0, f134_1, f134_2, f134_3,),
+    'error.Erf() None ()': (f135_0, f135_1,),
+    'error.Erfc() None ()': (f136_0, f136_1,),
+    'error.Erfcx() None ()': (f137_0, f137_1,),
+    'error.Ndtr() None ()': (f139_0, f139_1,),
+    'error.LogNdtr() False ()': (f140_0, f140_1,),
+    'error.LogNdtr() True ()': (f141_0, f141_1,),
+    'bessel.I0() None ()': (f155_0, f155_1,),
+    'bessel.I1() None ()': (f156_0, f156_1,),
+    'bessel.I0e() 1 ()': (f157_0, f157_1,),
+    'bessel.I0e() -1 ()': (f158_0, f158_1,),
+    'bessel.I0e() 0 ()': (f159_0, f159_1,),
+    'bessel.I1e() -1 ()': (f160_0, f160_1,),
+    'bessel.I1e() 0 ()': (f161_0, f161_1,),
+    'bessel.I1e() 1 ()': (f162_0, f162_1,),
+    'sinc.Sinc() False ()': (f163_0, f163_1,),
+    'sinc.Sinc() True ()': (f164_0, f164_1,),
+    'activation.Relu() True ()': (f165_0, f165_1,),
+    'activation.Relu() False ()': (f166_0, f166_1,),
+    'activation.LeakyRelu(negative_slope=0.01) True ()': (f167_0, f167_1,),
+    'activation.LeakyRelu(negative_slope=0.01) False ()': (f168_0, f168_1,),
+    'activation.LeakyRelu(negative_slope=0.3) False ()': (f169_0, f169_1,),
+    'activation.LeakyRelu(negative_slope=0.3) True ()': (f170_0, f170_1,),
+    'activation.Elu(alpha=1.0, scale=1) False ()': (f171_0, f171_1,),
+    'activation.Elu(alpha=1.0, scale=1) True ()': (f172_0, f172_1,),
+    'activation.Elu(alpha=0.7, scale=1) False ()': (f173_0, f173_1,),
+    'activation.Elu(alpha=0.7, scale=1) True ()': (f174_0, f174_1,),
+    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) False ()': (f175_0, f175_1,),
+    'activation.Elu(alpha=1.6732632423543772, scale=1.0507009873554805) True ()': (f176_0, f176_1,),
+    'activation.Celu(alpha=1.0) True ()': (f177_0, f177_1,),
+    'activation.Celu(alpha=1.0) False ()': (f178_0, f178_1,),
+    'activation.Celu(alpha=0.6) False ()': (f179_0, f179_1,),
+    'activation.Celu(alpha=0.6) True ()': (f180_0, f180_1,),
+    'activation.Silu() None ()': (f181_0, f181_1,),
+    'activation.Mish() None ()': (f182_0, f182_1,),
+    'activation.Gelu() None ()': (f183_0, f183_1,),
+    'activation.GeluTanh() None ()': (f184_0, f184_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) 0 ()': (f185_0, f185_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) -1 ()': (f186_0, f186_1,),
+    'hard.Hardtanh(min=-1.0, max=1.0) 1 ()': (f187_0, f187_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) -1 ()': (f188_0, f188_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) 0 ()': (f189_0, f189_1,),
+    'hard.Hardtanh(min=-0.3, max=1.2) 1 ()': (f190_0, f190_1,),
+    'hard.Hardsigmoid() 0 ()': (f191_0, f191_1,),
+    'hard.Hardsigmoid() -1 ()': (f192_0, f192_1,),
+    'hard.Hardsigmoid() 1 ()': (f193_0, f193_1,),
+    'hard.Hardswish() -1 ()': (f194_0, f194_1,),
+    'hard.Hardswish() 0 ()': (f195_0, f195_1,),
+    'hard.Hardswish() 1 ()': (f196_0, f196_1,),
+    'hard.Softshrink(lambd=0.5) -1 ()': (f197_0, f197_1,),
+    'hard.Softshrink(lambd=0.5) 0 ()': (f198_0, f198_1,),
+    'hard.Softshrink(lambd=0.5) 1 ()': (f199_0, f199_1,),
+    'hard.Hardshrink(lambd=0.5) True ()': (f200_0, f200_1,),
+    'hard.Hardshrink(lambd=0.5) False ()': (f201_0, f201_1,),
+    'hard.Threshold(threshold=0.1, value=0.0) True ()': (f202_0, f202_1,),
+    'hard.Threshold(threshold=0.1, value=0.0) False ()': (f203_0, f203_1,),
+    'hard.Threshold(threshold=-0.2, value=3.0) True ()': (f204_0, f204_1,),
+    'hard.Threshold(threshold=-0.2, value=3.0) False ()': (f205_0, f205_1,),
+    'conjugate.Conj() None ()': (f206_0, f206_1,),
+    'where.MaskedFill(form=0) None (None, False, None)': (f207_0, f207_1, f207_2, f207_3,),
+    'where.MaskedFill(form=0) None (None, True, None)': (f208_0, f208_1, f208_2, f208_3,),
+    'polar.Complex() None ()': (f209_0, f209_1, f209_2,),
+    'polar.Polar() None ()': (f210_0, f210_1, f210_2,),
+    'arithmetic.Power(exponent=-3) None ()': (f211_0, f211_1,),
+    'arithmetic.Power(exponent=-2) None ()': (f212_0, f212_1,),
+    'arithmetic.Power(exponent=-1) None ()': (f213_0, f213_1,),
+    'arithmetic.Power(exponent=4) None ()': (f214_0, f214_1,),
+    'arithmetic.Power(exponent=5) None ()': (f215_0, f215_1,),
+    'arithmetic.Power(exponent=6) None ()': (f216_0, f216_1,),
+    'arithmetic.Power(exponent=8) None ()': (f217_0, f217_1,),
+    'arithmetic.Power(exponent=10) None ()': (f218_0, f218_1,),
+    'arithmetic.Power(exponent=1.5) None ()': (f219_0, f219_1,),
+    'arithmetic.Power(exponent=3.0) None ()': (f220_0, f220_1,),
+    'arithmetic.Power(exponent=-0.5) None ()': (f221_0, f221_1,),
+    'arithmetic.Power(exponent=-1.0) None ()': (f222_0, f222_1,),
+    'arithmetic.Power(exponent=0.25) None ()': (f223_0, f223_1,),
+    'arithmetic.Power(exponent=0.3333333333333333) None ()': (f224_0, f224_1,),
+    'arithmetic.Exponential(base=2) None ()': (f225_0, f225_1,),
+    'arithmetic.Exponential(base=10) None ()': (f226_0, f226_1,),
+    'arithmetic.Exponential(base=2.718281828459045) None ()': (f227_0, f227_1,),
+    'activation.LeakyRelu(negative_slope=0.2) False ()': (f228_0, f228_1,),
+    'activation.LeakyRelu(negative_slope=0.2) True ()': (f229_0, f229_1,),
 }
 
-CANCELLING: set[Any] = {f24_0, f25_0, f32_0, f32_1, f34_0, f34_1, f35_1, f37_0, f37_1, f38_0, f38_1, f41_0, f41_1, f42_0, f42_1, f43_0, f43_1, f43_2, f44_0, f45_0, f47_0, f51_1, f62_1, f133_1, f135_0, f136_0, f136_1, f152_1, f153_1, f155_1, f156_1, f157_1, f158_1, f159_1, f168_0, f170_0, f172_0, f173_0, f176_0, f177_0, f177_1, f178_0, f178_1, f179_0, f179_1, f180_0, f180_1}
+CANCELLING: set[Any] = {f24_0, f25_0, f32_0, f32_1, f34_0, f34_1, f35_1, f37_0, f37_1, f38_0, f38_1, f41_0, f41_1, f42_0, f42_1, f43_0, f43_1, f43_2, f44_0, f45_0, f47_0, f51_1, f62_1, f137_1, f139_0, f140_0, f140_1, f156_1, f157_1, f158_1, f160_1, f161_1, f162_1, f163_1, f171_0, f173_0, f175_0, f178_0, f179_0, f181_0, f181_1, f182_0, f182_1, f183_0, f183_1, f184_0, f184_1}

@@ -82,7 +82,7 @@ def test_of_two_arguments_keeps_what_the_asking_side_needs(name: str) -> None:
         (lambda x: F["clamp"](x, min=x), "ClampBackward0"),
         (lambda x: F["clamp_min"](x, 0.2), "ClampMinBackward0"),
         (lambda x: F["clamp_max"](x, 0.2), "ClampMaxBackward0"),
-        (lambda x: F["clamp_min"](x, x), "MaximumBackward0"),
+        (lambda x: F["clamp_min"](x, x), "ClampMinBackward1"),
         (lambda x: F["lerp"](x, x, 0.3), "LerpBackward0"),
         (lambda x: F["lerp"](x, x, x), "LerpBackward1"),
         (lambda x: F["addcmul"](x, x, x), "AddcmulBackward0"),
