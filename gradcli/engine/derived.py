@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.node import AccumulateGrad, Node, OperationNode, Parts, Sweep, fit, times
 from gradcli.engine.tensor import Tensor
 from gradcli.ops.operation import Operation
+from gradcli.ops.straight import InGraph
 
 
 class Entry(AccumulateGrad):
@@ -76,6 +77,14 @@ def derived(node: OperationNode, g: Tensor, kept: tuple[Any, ...], sweep: Sweep)
         parts += inputs.leave(op, found)
     zeros = (sweep.zero(node.edges[index]) if part is None else part for (index, *_), part in zip(steps, parts, strict=True))
     return [part if node.fits is None else fit(part, *node.fits[index]) for (index, *_), part in zip(steps, zeros, strict=True)]
+
+
+def bound(parts: Parts, kept: tuple[Any, ...]) -> Parts:
+    """Gradients that are constant, in the graph of what the operation kept: PyTorch's derivative of them is 0, not an error."""
+    asking = next((v for v in kept if isinstance(v, Tensor) and v.wants and v.is_floating), None)
+    if asking is None:
+        return parts
+    return [InGraph()(part, asking) if isinstance(part, Tensor) and not part.wants else part for part in parts]
 
 
 class Inputs:

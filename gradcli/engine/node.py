@@ -226,7 +226,7 @@ class OperationNode(Node):
         if sweep.recorded:
             state.ruling = True
             try:
-                if self.op.derivative and state.tracer is None:
+                if self.op.derivative:
                     return sweep.derived(self, g, kept)
                 return self.apply_rules(g, kept, sweep)
             finally:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.engine.accumulate import add_retained, store
 from gradcli.engine.anomaly import check_parts, reported
-from gradcli.engine.derived import derived
+from gradcli.engine.derived import bound, derived
 from gradcli.engine.hooks import run_after, run_before, run_tensor_hooks
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Parts
@@ -269,8 +269,8 @@ class Pass:
         return unpack(node, values) if self.recorded else values
 
     def derived(self, node: OperationNode, g: Any, kept: tuple[Any, ...]) -> Parts:
-        """What the rules of an operation give, of a node of its own."""
-        return derived(node, g, kept, self)
+        """What the rules of an operation give, of a node of its own; while a run is traced, of the operations in them."""
+        return derived(node, g, kept, self) if state.tracer is None else bound(node.apply_rules(g, kept, self), kept)
 
     def within(self, roots: Sequence[Root], targets: Sequence[Edge]) -> dict[Edge, Any]:
         """The gradients that a pass inside a node brings to its entries."""

@@ -204,7 +204,7 @@ class Erfinv(Elementwise):
         return wide(erfinv_value, x)
 
     def d_x(self, x: Value) -> Value:
-        return (ROOT_PI / 2) / gauss(erfinv(x))
+        return Gauss(scale=-1.0)(erfinv(x)) * (ROOT_PI / 2)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.erfinv(x)
@@ -291,7 +291,7 @@ class Ndtri(Elementwise):
         return wide(lambda p: quantile(p - 0.5, np.minimum(p, 1 - p)), x)
 
     def d_x(self, out: Value) -> Value:
-        return ROOT_TWO_PI / bell(out)
+        return Gauss(scale=-0.5)(out) * ROOT_TWO_PI
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.sqrt(2) * sympy.erfinv(2 * x - 1)

@@ -12,6 +12,7 @@ from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.exponential import sqrt
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.trigonometric import hypot
+from gradcli.ops.where import where
 
 
 class Sinh(Elementwise):
@@ -93,8 +94,13 @@ class Acosh(Elementwise):
     def forward(self, x: Value) -> Value:
         return np.arccosh(x)
 
-    def vjp_x(self, g: Value, x: Value) -> Value:
-        return g / conj(sqrt(x - 1) * sqrt(x + 1))
+    def aside(self, x: Value) -> Value:
+        return (1 - x) * (1 + x)
+
+    def vjp_x(self, g: Value, x: Value, aside: Value) -> Value:
+        if is_complex(x):
+            return g / conj(sqrt(x - 1) * sqrt(x + 1))
+        return g / where(x < 1, np.nan, sqrt(0.0 - one_minus_square(x, aside)))
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.acosh(x)

@@ -125,7 +125,7 @@ class LinalgVectorNorm(Reduction):
             return where(ties, self.spread(g / count, x.shape) * sgn(x), 0.0)
         safe = where(out == 0, 1.0, out)
         if p == 2:
-            return x * self.spread(where(out == 0, 0.0, g / safe), x.shape)
+            return self.spread(g, x.shape) * where(norm == 0, 0.0, x / norm)
         ratio = absolute(x) / self.spread(safe, x.shape)
         zero = (x == 0) | (norm == 0)
         slope = where(zero, 0.0, where(zero, 1.0, ratio) ** (p - 1)) if p < 1 or p != int(p) or p < 2 else ratio ** (p - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from gradcli.errors import DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import leading, one_dim, raw
+from gradcli.ops.budget import budget
 from gradcli.ops.gathering import Gather, Scatter, ScatterAdd, along, check_index, widened
 from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.reduction import Sum
 from gradcli.ops.scan import slot
 from gradcli.ops.structure import Expand, SumTo
 from gradcli.ops.where import where
@@ -75,7 +78,7 @@ class ScatterReduce(Operation):
     def vjp_x(self, g: Value, x: Value, index: Value, src: Value, out: Value) -> Value:
         begin = self.start(x, index)
         if self.reduce == "prod":
-            part = g * self.others(begin, begin, index, src, Expand(shape=tuple(x.shape)))
+            part = g * self(np.ones(x.shape, x.dtype), index, src)
         elif self.reduce in ("amax", "amin"):
             part = where(begin == out, g / self.ties(begin, index, src, out), 0.0)
         else:
@@ -85,7 +88,7 @@ class ScatterReduce(Operation):
     def vjp_src(self, g: Value, x: Value, index: Value, src: Value, out: Value) -> Value:
         take, used, begin = Gather(dim=self.dim), first(src, index.shape), self.start(x, index)
         if self.reduce == "prod":
-            part = take(g, index) * self.others(used, begin, index, src, lambda v: take(v, index))
+            part = take(g, index) * self.others(begin, index, used)
         elif self.reduce in ("amax", "amin"):
             part = where(used == take(out, index), take(g / self.ties(begin, index, src, out), index), 0.0)
         else:
@@ -97,13 +100,20 @@ class ScatterReduce(Operation):
         same = raw(first(src, index.shape)) == Gather(dim=self.dim)(raw(out), index)
         return ScatterAdd(dim=self.dim)(np.asarray(raw(x) == raw(out), x.dtype), index, np.asarray(same, x.dtype))
 
-    def others(self, v: Value, x: Value, index: Value, src: Value, show: Any) -> Value:
-        """For each element of v the product of the others at its place."""
-        used = first(src, index.shape)
-        zeros = ScatterAdd(dim=self.dim)(np.asarray(raw(x) == 0, x.dtype), index, np.asarray(raw(used) == 0, x.dtype))
-        product = ScatterReduce(dim=self.dim, reduce="prod")(where(x == 0, 1.0, x), index, where(used == 0, 1.0, used))
-        left = show(zeros) - np.asarray(raw(v) == 0, x.dtype)
-        return where(left > 0, 0.0, show(product) / where(v == 0, 1.0, v))
+    def others(self, x: Value, index: Value, used: Value) -> Value:
+        """For each element of src the product of the others at its place, x among them.
+
+        The product of all over the element; where zeros stand in the way, products in which one element after the other is 1.
+        """
+        take, product = Gather(dim=self.dim), ScatterReduce(dim=self.dim, reduce="prod")
+        if raw(x).all() and raw(used).all():
+            return take(product(x, index, used), index) / used
+        count, shape = math.prod(used.shape), tuple(used.shape)
+        alone = np.eye(count, dtype=bool).reshape(count, *shape)
+        places = np.broadcast_to(raw(index), (count, *shape))
+        budget.elements(count * max(count, math.prod(x.shape)))
+        products = product(Expand(shape=(count, *x.shape))(x), places, where(alone, 1.0, Expand(shape=(count, *shape))(used)))
+        return Sum(dim=(-1 - len(shape),))(where(alone, take(products, places), 0.0))
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.replay([np.array(a) for a in leading(args, lead)], decision)

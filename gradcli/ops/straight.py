@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.ops.axes import raw
 from gradcli.ops.elementwise import Elementwise
-from gradcli.ops.operation import Operation, Value
+from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.where import where
+
+
+class InGraph(Structural):
+    """g itself, in the graph of x, by which its derivative is 0. Shapes: any two; that of g."""
+
+    def forward(self, g: Value, x: Value) -> Value:
+        return +g
+
+    def vjp_g(self, g: Value) -> Value:
+        return g
+
+    def vjp_x(self, g: Value, x: Value) -> Value:
+        return x * 0.0
+
+    def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
+        g, x = args
+        return g if lead[0] else np.broadcast_to(g, (len(x), *np.shape(g)))
+
+    @classmethod
+    def examples(cls, rng: np.random.Generator) -> Iterable[tuple[Operation, tuple[Value, ...]]]:
+        yield cls(), (rng.normal(size=(2, 3)), rng.normal(size=(2,)))
 
 
 class Straight(Elementwise):
@@ -23,8 +44,10 @@ class Straight(Elementwise):
         return f"{self.of}BackwardBackward0"
 
     def forward(self, g: Value, x: Value, slope: Value) -> Value:
-        out = where.forward(slope, g, 0.0) if np.asarray(slope).dtype.kind == "b" else g * slope
-        out = out.astype(g.dtype, copy=False) if out.dtype.kind == "f" else out
+        if np.asarray(slope).dtype.kind == "b":
+            out = where.forward(slope, g, 0.0)
+        else:
+            out = g * (slope.astype(np.float32) if getattr(g, "dtype", None) == np.float32 else slope)
         return out if np.ndim(out) >= np.ndim(x) else np.broadcast_to(out, np.broadcast_shapes(np.shape(out), np.shape(x)))
 
     def vjp_g(self, g: Value, x: Value, slope: Value) -> Value:

@@ -358,3 +358,13 @@ def test_a_gradient_is_as_good_as_the_coarsest_dtype_on_the_way(check, formula: 
     assert check("\n".join(lines)).status == "pass"
     wrong = [*lines, "g = torch.autograd.grad(y, x)[0]", "claim(y, x, g * 1.0001)"]
     assert check("\n".join(wrong)).status == "fail"
+
+
+@pytest.mark.parametrize(
+    "formula", ["F.max_pool1d(x, 2)", "F.avg_pool1d(x, 2)", "F.relu6(x)", "F.lp_pool1d(x, 2., 2) * 0 + F.relu(x[..., :2])"]
+)
+def test_a_derivative_that_is_constant_can_be_differentiated(check, formula: str) -> None:
+    lines = ["import torch", "import torch.nn.functional as F", "x = torch.tensor([[[1.0, 2.0, -1.0, 3.0]]], requires_grad=True)"]
+    lines += [f"g = torch.autograd.grad(({formula}).sum(), x, create_graph=True)[0]", "y = (g * g).sum()"]
+    found = check("\n".join([*lines, "check(y, wrt=[x])"]))
+    assert (found.status, found.targets[0].inputs[0].autograd.any()) == ("pass", False)

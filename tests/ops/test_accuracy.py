@@ -122,8 +122,11 @@ def test_second_derivatives_of_inverse_functions(name: str, second: Callable[[An
 
 
 def test_second_derivatives_at_the_ends_are_infinite() -> None:
-    for name, signs in (("asin", [-1, 1]), ("acos", [1, -1]), ("atanh", [-1, 1])):
-        x = Tensor(np.array([-1.0, 1.0]), True)
+    for name, points, signs in (
+        ("asin", [-1, 1], [-1, 1]), ("acos", [-1, 1], [1, -1]), ("atanh", [-1, 1], [-1, 1]), ("erfinv", [-1, 1], [-1, 1]),
+        ("special.ndtri", [0, 1], [-1, 1]), ("acosh", [1, 1], [-1, -1]),
+    ):  # fmt: skip
+        x = Tensor(np.array(points, dtype=float), True)
         y = grad(F[name](x), [x], Tensor(np.ones(2)), create_graph=True)
         assert grad(y, [x], [Tensor(np.ones(2))])[0].value.tolist() == [sign * np.inf for sign in signs]
 

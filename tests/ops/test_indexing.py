@@ -115,3 +115,15 @@ def test_the_padding_row_of_an_embedding_gets_no_gradient() -> None:
     y = embedding(Tensor(np.array([2, 0, 2])), table, padding_idx=0)
     (g,) = grad(y, table, Tensor(np.ones((3, 2))))
     np.testing.assert_array_equal(g.value, [[0.0, 0.0], [0.0, 0.0], [2.0, 2.0]])
+
+
+@pytest.mark.parametrize("values", [([1.0, 0.0, 3.0], [0.0, 7.0]), ([1.0, 2.0, 3.0], [0.0, 7.0]), ([1.0, 0.0, 3.0], [5.0, 7.0])])
+def test_scattered_products_have_their_derivatives_at_zeros(values) -> None:
+    """out[1] = x[1] * v[0] * v[1]."""
+    x, v = (Tensor(np.array(part), True) for part in values)
+    out = scatter_reduce(x, 0, np.array([1, 1]), v, "prod")
+    first = grad(out, [x, v], Tensor(np.ones(3)), create_graph=True)
+    (_, x1, _), (v0, v1) = values
+    assert [g.value.tolist() for g in first] == [[1, v0 * v1, 1], [x1 * v1, x1 * v0]]
+    second = grad(first[1], [x, v], Tensor(np.array([1.0, 10.0])))
+    assert [g.value.tolist() for g in second] == [[0, v1 + 10 * v0, 0], [10 * x1, x1]]

@@ -52,6 +52,17 @@ def test_a_product_with_a_tiny_factor_keeps_its_second_derivative() -> None:
     np.testing.assert_allclose(grad(first[0], x)[0].value, [0.0, 5.0, 3.0])
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("function", "second"), [(norm.norm, np.nan), (lambda x: norm.dist(x, 0 * x), np.nan), (moments.std, 0.0)])
+def test_second_derivatives_where_a_root_is_zero(function, second: float) -> None:
+    """The first is 0, the second what PyTorch gives: NaN but for a deviation."""
+    x = Tensor(np.zeros(2), True)
+    (first,) = grad(function(x), x, create_graph=True)
+    assert first.value.tolist() == [0, 0]
+    np.testing.assert_array_equal(grad(first, x, Tensor(np.ones(2)))[0].value, [second, second])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("order", "at", "gradient"),
     [
