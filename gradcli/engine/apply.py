@@ -70,8 +70,10 @@ LARGE = 1 << 16
 
 def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
     """The result of an operation over arrays: dtypes promoted, the limit on elements asked first, PyTorch's message for shapes."""
-    if len(args) > 1 and isinstance(op, Elementwise) and sum([type(arg) is Tensor for arg in args]) > 1:
-        values[:] = promote(values)
+    if len(args) > 1 and isinstance(op, Elementwise):
+        tensors = [type(arg) is Tensor for arg in args]
+        if sum(tensors) > 1 or any(type(arg) is ndarray for arg in args):
+            values[:] = promote(values, tensors)
     if op.real_only:
         refuse_complex(op, values)
     if op.view:

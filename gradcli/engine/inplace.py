@@ -129,7 +129,7 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     mask = sum(1 << k for k, arg in enumerate(args) if type(arg) is Tensor and arg.wants)
     values = [arg.value if type(arg) is Tensor else arg for arg in args]
     if isinstance(op, Elementwise):
-        values = promote(values)
+        values = promote(values, [type(arg) is Tensor for arg in args])
     check_memory(op, target, others)
     recording = bool(mask) and state.grad and target.is_floating and op.differentiable
     tracer = state.tracer

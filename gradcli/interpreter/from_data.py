@@ -63,6 +63,8 @@ def array(data: Any, dtype: Any = None) -> np.ndarray:
     shape = shape_of(data)
     state.charge(math.prod(shape))
     value = np.asarray(data.value if isinstance(data, (Tensor, ndarray)) else data) if isinstance(data, ARRAYS) else numbers(data, shape)
+    if dtype is not None and value.dtype.kind == "c" and np.dtype(dtype).kind in "biuf" and not isinstance(data, ARRAYS):
+        raise ArgumentError("must be real number, not complex", hint="give the tensor a complex dtype, e.g. torch.complex128")
     return value if dtype is None else value.astype(dtype)
 
 

@@ -10,15 +10,16 @@ import numpy as np
 KINDS = "biufcO"
 
 
-def promote(values: list[Any]) -> list[Any]:
-    """Values of different dtypes cast to the one that they have together. Truth values, numbers of Python, and real numbers among
-    complex ones adapt by themselves."""
+def promote(values: list[Any], tensors: list[bool]) -> list[Any]:
+    """Values of different dtypes cast to the one that those of tensors have together.
+
+    Truth values, numbers of Python, and real numbers among complex ones adapt by themselves.
+    """
+    given = [v for v, tensor in zip(values, tensors, strict=True) if tensor]
     dtypes = {v.dtype for v in values if hasattr(v, "dtype")}
-    if len(dtypes) < 2 or any(d.kind not in KINDS[:-1] for d in dtypes):
+    if len(dtypes) < 2 or not given or any(d.kind not in KINDS[:-1] for d in dtypes):
         return values
-    common = joined(
-        [v.dtype for v in values if hasattr(v, "dtype") and v.ndim], [v.dtype for v in values if hasattr(v, "dtype") and not v.ndim]
-    )
+    common = joined([v.dtype for v in given if v.ndim], [v.dtype for v in given if not v.ndim])
     alone = "bc" if common.kind != "c" else "biuf"
     return [v.astype(common) if hasattr(v, "dtype") and v.dtype != common and v.dtype.kind not in alone else v for v in values]
 

@@ -75,7 +75,12 @@ def test_plain_values_where_tensors_belong(failure, printed, line, given):
 
 
 @pytest.mark.parametrize(
-    ("call", "type"), [("torch.linalg.eigh(eye(2), 2)", "TypeError"), ("torch.mvlgamma(tensor(1.3), 0)", "RuntimeError")]
+    ("call", "type"),
+    [
+        ("torch.linalg.eigh(eye(2), 2)", "TypeError"),
+        ("torch.mvlgamma(tensor(1.3), 0)", "RuntimeError"),
+        ("torch.tensor([1 + 2j], dtype=torch.float32)", "TypeError"),
+    ],
 )
 def test_arguments_that_an_operation_refuses(failure, call, type):
     assert failure(f"import torch\n{call}\n").type == type

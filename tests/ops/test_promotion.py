@@ -45,3 +45,17 @@ def test_gradients_have_the_dtype_of_what_they_belong_to(name: str, shape: tuple
     x, y = Tensor(np.full(shape, 0.7, np.float32)[()], True), Tensor(np.full((2, 3), 0.3), True)
     found = grad(F[name](x, y), [x, y], Tensor(np.ones((2, 3))))
     assert [g.dtype for g in found] == [FLOAT32, FLOAT64]
+
+
+def test_arrays_that_rules_are_written_with_adapt_to_tensors() -> None:
+    """A float32 program stays one, also where a backward pass is recorded."""
+    for name in ("leaky_relu", "elu", "gelu", "softplus", "sinc", "logit", "erfinv", "lgamma"):
+        x = Tensor(np.array([0.3, 0.6], np.float32), True)
+        first = grad(F[name](x), [x], Tensor(np.ones(2, np.float32)), create_graph=True)
+        assert [first[0].dtype, grad(first, [x], [Tensor(np.ones(2, np.float32))])[0].dtype] == [FLOAT32, FLOAT32]
+
+
+@pytest.mark.parametrize("options", [{"is_causal": True}, {"attn_mask": Tensor(np.tri(2, dtype=bool))}])
+def test_masked_attention_keeps_float32(options) -> None:
+    q = Tensor(np.array([[0.5, -1.0], [2.0, 0.3]], np.float32), True)
+    assert F["scaled_dot_product_attention"](q, q, q, **options).dtype == FLOAT32
