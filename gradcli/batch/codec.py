@@ -6,14 +6,11 @@ itself, or as an object with one key, which says what it is.
 
 from __future__ import annotations
 
-import base64
 import builtins
 import dataclasses
 from collections.abc import Callable
 from functools import cache
 from typing import Any
-
-import numpy as np
 
 from gradcli import errors
 from gradcli.check import result as results
@@ -32,7 +29,6 @@ ERRORS: dict[str, Any] = {name: item for name, item in vars(errors).items() if i
 EXCEPTIONS: dict[str, Any] = {name: item for name, item in vars(builtins).items() if isinstance(item, type) and issubclass(item, Exception)}
 FIELDS = {item: tuple(field.name for field in dataclasses.fields(item)) for item in (*CLASSES.values(), *SOURCES.values())}
 PLAIN = frozenset({type(None), bool, int, float, str})
-PLAIN_DTYPES = "?bhilqBHILQefdgFDGU"
 
 
 def encode(value: Any) -> Any:
@@ -42,6 +38,8 @@ def encode(value: Any) -> Any:
             return value
         if kind in ENCODERS:
             return ENCODERS[kind](value)
+        if kind.__module__ == "numpy":
+            return arrays().encoded(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
@@ -49,11 +47,12 @@ def _record(value: Any) -> Any:
     return {type(value).__name__: {name: encode(getattr(value, name)) for name in FIELDS[type(value)]}}
 
 
-def _array(kind: str, value: np.ndarray) -> Any:
-    if value.dtype.hasobject:
-        return {"objects": [list(value.shape), [encode(item) for item in value.ravel().tolist()]]}
-    data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
-    return {kind: [value.dtype.str, list(value.shape), data]}
+@cache
+def arrays() -> Any:
+    """What knows NumPy's kinds; a process that only hears of files that passed needs none of them."""
+    from gradcli.batch import arrays
+
+    return arrays
 
 
 def _error(error: GradcliError) -> Any:
@@ -85,8 +84,6 @@ ENCODERS: dict[type, Callable[[Any], Any]] = {
     frozenset: lambda items: {"set": sorted(map(encode, items))},
     dict: lambda items: {"dict": [[encode(key), encode(value)] for key, value in items.items()]},
     complex: lambda number: {"complex": [number.real, number.imag]},
-    np.generic: lambda scalar: _array("scalar", np.asarray(scalar)),
-    np.ndarray: lambda array: _array("array", array),
     GradcliError: _error,
     Source: lambda source: {"source": source.path},
 }
@@ -104,26 +101,6 @@ def decode(data: Any, source: Source | None = None) -> Any:
     if kind == "source":
         return source
     return DECODERS[kind](inner)
-
-
-def _decoded_array(inner: Any) -> np.ndarray:
-    dtype, shape, data = inner
-    return np.frombuffer(bytearray(base64.b64decode(data)), dtype=_plain(dtype)).reshape(shape)
-
-
-@cache
-def _plain(dtype: str) -> np.dtype:
-    found = np.dtype(dtype)
-    if found.char not in PLAIN_DTYPES:
-        raise ValueError(f"no array of {dtype}")
-    return found
-
-
-def _objects(inner: Any) -> np.ndarray:
-    shape, items = inner
-    flat = np.empty(len(items), dtype=object)
-    flat[:] = [decode(item) for item in items]
-    return flat.reshape(shape)
 
 
 def _decoded_error(inner: Any) -> GradcliError:
@@ -146,8 +123,8 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
     "set": lambda inner: frozenset(decode(inner)),
     "dict": lambda inner: {decode(key): decode(value) for key, value in inner},
     "complex": lambda inner: complex(*inner),
-    "array": _decoded_array,
-    "scalar": lambda inner: _decoded_array(inner)[()],
-    "objects": _objects,
+    "array": lambda inner: arrays().array(inner),
+    "scalar": lambda inner: arrays().array(inner)[()],
+    "objects": lambda inner: arrays().objects(inner),
     "error": _decoded_error,
 }

@@ -52,7 +52,7 @@ def warm_up(symbolic: bool) -> None:
     None of it is ever garbage: the collector need not look at it.
     """
     gc.disable()
-    import gradcli.batch.codec
+    import gradcli.batch.arrays
     import gradcli.batch.here  # noqa: F401
 
     if symbolic:

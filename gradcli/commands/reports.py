@@ -54,7 +54,8 @@ class Reports:
     def write(self, result: CheckResult) -> None:
         """All are done."""
         if not self.streams:
-            emit(self.main.render(result, self.view), self.out, machine=self.main.machine)
+            silent = self.brief and all(file.outcome == "passed" for file in result.files)  # the format need not even be loaded
+            emit("" if silent else self.main.render(result, self.view), self.out, machine=self.main.machine)
         plain = View(unicode=True, verbose=self.view.verbose)
         for row, path in self.further:
             emit(row.render(result, plain), path)

@@ -98,6 +98,7 @@ def test_what_was_never_encoded_is_refused(data):
         decode(data)
 
 
-def test_what_cannot_be_encoded_is_refused():
-    with pytest.raises(TypeError):
-        encode(object())
+@pytest.mark.parametrize("value", [object(), np.dtype(float), np.random.default_rng(0)])
+def test_what_cannot_be_encoded_is_refused(value):
+    with pytest.raises(TypeError, match="has no form in JSON"):
+        encode(value)

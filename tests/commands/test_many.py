@@ -39,6 +39,19 @@ def test_workers_give_what_one_process_gives(gradcli, programs, tmp_path):
     assert one.stdout == two.stdout
 
 
+def test_who_only_hears_of_workers_loads_nothing_heavy(programs, tmp_path):
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr))\n"
+        "from gradcli.cli import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, "check", *programs("good", "printing"), "-j", "2", "--quiet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert not {"numpy", "sympy", "mpmath"} & set(done.stderr.split())
+
+
 @pytest.mark.parametrize("more", [("--report", "json=out.json"), ("--cache",), ("--graph", "out.svg")])
 def test_what_quiet_leaves_out_is_there_for_those_who_ask(gradcli, programs, tmp_path, more):
     """With --quiet alone the inside of a result where all is well is not kept."""
