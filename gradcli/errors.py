@@ -177,6 +177,12 @@ class DtypeError(Fault, RuntimeError):
     kind = "dtype"
 
 
+class KernelError(Fault, NotImplementedError):
+    """A dtype for which PyTorch has no form of an operation."""
+
+    kind = "dtype"
+
+
 class ArgumentError(Fault, TypeError):
     """An argument of the wrong class, or a call that does not fit the signature."""
 

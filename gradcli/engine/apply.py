@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from gradcli.engine.node import Edge, Node, OperationNode
 from gradcli.engine.recording import make_node, node_of
 from gradcli.engine.tensor import Tensor, ViewOf
 from gradcli.engine.trace import Record, Tracer, snapshot
-from gradcli.errors import DataError, DtypeError, ShapeError
+from gradcli.errors import DataError, DtypeError, KernelError, ShapeError
 from gradcli.ops.budget import budget
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation
-from gradcli.ops.promotion import promote
+from gradcli.ops.promotion import floated, promote, scalar_type, wider
 from gradcli.ops.window import Window
 
 float64, ndarray = np.float64, np.ndarray
@@ -74,8 +74,10 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
         tensors = [type(arg) is Tensor for arg in args]
         if sum(tensors) > 1 or any(type(arg) is ndarray for arg in args):
             values[:] = promote(values, tensors)
-    if op.real_only:
-        refuse_complex(op, values)
+    if op.floating:
+        values[:] = floated(values)
+    if op.refused:
+        refuse_dtype(op, args)
     if op.view:
         values[0] = args[0].array
     if op.heavy:
@@ -87,6 +89,8 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
         out = op(*values)
     except DataError:
         raise
+    except TypeError as error:
+        raise truth_error(op, error) or error from error
     except ValueError as error:
         raise broadcast_error(values) or error from error
     if op.view:
@@ -97,13 +101,33 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
     return out
 
 
-def refuse_complex(op: Operation, values: Sequence[Any]) -> None:
-    """PyTorch's error for an operation that has no complex form."""
-    for value in values:
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "c":
-            dtype = "ComplexDouble" if value.dtype == np.complex128 else "ComplexFloat"
-            hint = "it is for real numbers: .abs(), .real or .imag give some"
-            raise DtypeError(f"\"{op.name}\" not implemented for '{dtype}'", hint=hint)
+def refuse_dtype(op: Operation, args: tuple[Any, ...]) -> None:
+    """PyTorch's error for a dtype that an operation has no form for."""
+    dtypes = [arg.dtype for arg in args if type(arg) is Tensor and arg.dtype.char != "O"]
+    if not dtypes:
+        return
+    common = reduce(wider, dtypes)
+    if common.kind in op.refused:
+        hint = "it is for real numbers: .abs(), .real or .imag give some" if common.kind == "c" else "make it floating: .double()"
+        name, given = op.kernel_name or op.name, scalar_type(common)
+        if name.startswith("linalg."):
+            raise DtypeError(f"{name}: Expected a floating point or complex tensor as input. Got {given}", hint=hint)
+        raise KernelError(f"\"{name}\" not implemented for '{given}'", hint=hint)
+
+
+def truth_error(op: Operation, error: TypeError) -> DtypeError | None:
+    """PyTorch's message where NumPy refuses truth values, or floats where it wants bits; None for any other error."""
+    text = str(error)
+    if "numpy boolean subtract" in text:
+        words = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        return DtypeError(words, hint="or make one of them a number: x.double() - y")
+    if "numpy boolean negative" in text:
+        words = "Negation, the `-` operator, on a bool tensor is not supported. Use the `~` or `logical_not()` operator instead."
+        return DtypeError(words, hint="or make it a number: -x.double()")
+    if text.startswith("ufunc"):
+        words = f'"{op.name}" not implemented for these dtypes'
+        return DtypeError(words, hint="convert the tensors first, e.g. with .long() or .double()")
+    return None
 
 
 def broadcast_error(values: list[Any]) -> ShapeError | None:

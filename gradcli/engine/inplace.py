@@ -19,15 +19,10 @@ from gradcli.engine.trace import Record, snapshot
 from gradcli.errors import AutogradError, DtypeError, ShapeError
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation
-from gradcli.ops.promotion import promote
+from gradcli.ops.promotion import promote, scalar_type
 from gradcli.ops.structure import Copy
 from gradcli.ops.where import where
 from gradcli.ops.window import Window, WriteWindow
-
-KIND_NAMES = {
-    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "bool": "Bool",
-    "complex128": "ComplexDouble", "complex64": "ComplexFloat", "int16": "Short", "int8": "Char", "uint8": "Byte",
-}  # fmt: skip
 
 ANYWHERE = ("FillBackward2", "Zero", "IndexPut", "MaskedFill")
 """The nodes of writes that PyTorch lets into memory that several elements share."""
@@ -166,8 +161,7 @@ def check_fits(target: Tensor, out: Any) -> None:
     held = target.value.dtype
     if kinds.index(dtype.kind) > kinds.index(held.kind) and {dtype.kind, held.kind} != {"i", "u"}:
         raise DtypeError(
-            f"result type {KIND_NAMES.get(dtype.name, dtype.name)} can't be cast to the desired output type "
-            f"{KIND_NAMES.get(held.name, held.name)}",
+            f"result type {scalar_type(dtype)} can't be cast to the desired output type {scalar_type(held)}",
             hint="make the target floating first: .double()",
         )
 

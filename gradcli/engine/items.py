@@ -12,18 +12,15 @@ from gradcli.errors import ArgumentError, DtypeError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.indexing import route
 from gradcli.ops.picking import IndexPut
+from gradcli.ops.promotion import scalar_type
 from gradcli.ops.shape import reshape
 from gradcli.ops.structure import Copy, Fill
-
-NAMES = {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char",
-         "uint8": "Byte", "bool": "Bool", "complex128": "ComplexDouble", "complex64": "ComplexFloat"}  # fmt: skip
-"""What PyTorch calls a dtype in its messages."""
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write a number or a tensor, broadcast, to what the index takes of x."""
     if not isinstance(value, (Tensor, bool, int, float, complex, np.ndarray, np.generic)):
-        text = f"can't assign a {type(value).__name__} to a torch.{NAMES.get(x.dtype.name, '')}Tensor"
+        text = f"can't assign a {type(value).__name__} to a torch.{scalar_type(x)}Tensor"
         raise ArgumentError(text, hint="write torch.tensor(...)")
     window, axes, indices = route(x, index, alone=False)
     if axes:
@@ -38,8 +35,8 @@ def put(window: Tensor, axes: tuple[int, ...], indices: Any, value: Any) -> None
     """Write at arrays of indices."""
     if isinstance(value, Tensor) and value.dtype != window.dtype and value.ndim:
         raise DtypeError(
-            f"Index put requires the source and destination dtypes match, got {NAMES.get(window.dtype.name)} for the destination "
-            f"and {NAMES.get(value.dtype.name)} for the source.",
+            f"Index put requires the source and destination dtypes match, got {scalar_type(window)} for the destination "
+            f"and {scalar_type(value)} for the source.",
             hint="convert the value first, e.g. with .double()",
         )
     op = IndexPut(axes=axes)

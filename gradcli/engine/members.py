@@ -27,6 +27,7 @@ from gradcli.engine.sharing import detach, detach_in_place, get_data, get_volati
 from gradcli.engine.tensor import Tensor, require_grad
 from gradcli.errors import ArgumentError, AutogradError, DtypeError, ShapeError
 from gradcli.ops.devices import CPU, STRIDED
+from gradcli.ops.promotion import SCALAR_TYPES, scalar_type
 from gradcli.ops.structure import Copy, Fill, Zero
 
 GRAD_WARNING = (
@@ -144,18 +145,12 @@ RANDOM: dict[str, Callable[..., Tensor]] = {
 }
 
 
-TYPE_NAMES = {
-    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char",
-    "uint8": "Byte", "bool": "Bool", "complex128": "ComplexDouble", "complex64": "ComplexFloat",
-}  # fmt: skip
-
-
 def type_(tensor: Tensor, dtype: Any = None) -> Any:
     """Its class as a string, or itself in another dtype."""
     if dtype is None:
-        return f"torch.{TYPE_NAMES.get(tensor.dtype.name, '')}Tensor"
+        return f"torch.{scalar_type(tensor)}Tensor"
     if isinstance(dtype, str):
-        by_name = {f"torch.{name}Tensor": kind for kind, name in TYPE_NAMES.items()}
+        by_name = {f"torch.{name}Tensor": kind for kind, name in SCALAR_TYPES.items()}
         if dtype not in by_name:
             raise DtypeError(f"invalid type: '{dtype}'")
         dtype = np.dtype(by_name[dtype])

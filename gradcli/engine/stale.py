@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
 from gradcli.errors import AutogradError
+from gradcli.ops.promotion import tensor_type
 
 if TYPE_CHECKING:
     from gradcli.engine.node import Edge, Node
-
-KINDS = {
-    "float64": "torch.DoubleTensor", "float32": "torch.FloatTensor", "int64": "torch.LongTensor", "bool": "CPUBoolType",
-    "float16": "torch.HalfTensor", "complex128": "CPUComplexDoubleType", "complex64": "CPUComplexFloatType", "int32": "torch.IntTensor",
-    "uint8": "torch.ByteTensor", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
-}  # fmt: skip
-"""What PyTorch calls tensors of a dtype in this message."""
 
 HINT = (
     "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
@@ -33,7 +27,7 @@ def stale(node: Any, position: int, value: Any, source: Edge | None) -> Autograd
     kept = f"it was kept on line {node.span.line} for {node.name}: " if node.span else ""
     return AutogradError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{KINDS.get(value.dtype.name, 'torch.Tensor')} {list(value.shape)}]{origin(node, version, source)} is at version "
+        f"[{tensor_type(value)} {list(value.shape)}]{origin(node, version, source)} is at version "
         f"{version.count}; expected version {expected} instead. {HINT if state.anomaly is None else ANOMALY_HINT}",
         hint=f"{kept}use the out-of-place form, or clone() before the value is changed",
         source=node.span,

@@ -85,12 +85,20 @@ def set_default_dtype(dtype: Any) -> None:
         mode.state.warn("the default dtype of gradcli is float64; give dtype=torch.float32 where single precision matters", UserWarning)
 
 
+def is_floating_point(input: Tensor) -> bool:
+    return input.dtype.kind == "f"
+
+
+def is_complex(input: Tensor) -> bool:
+    return input.dtype.kind == "c"
+
+
 QUESTIONS: Members = {
     **TENSOR_QUESTIONS,
     "is_tensor": lambda value: isinstance(value, Tensor),
     "numel": lambda x: x.size_,
-    "is_floating_point": lambda x: x.dtype.kind == "f",
-    "is_complex": lambda x: x.dtype.kind == "c",
+    "is_floating_point": is_floating_point,
+    "is_complex": is_complex,
     "is_nonzero": bool,
     "is_grad_enabled": lambda: mode.state.grad,
     "is_inference_mode_enabled": lambda: mode.state.inference,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from gradcli.engine.mode import state
@@ -103,11 +104,15 @@ def program_error(error: BaseException) -> ProgramError | None:
     return found
 
 
+DTYPE_CLASS = re.compile(r"'numpy\.dtypes\.\w+'")
+"""NumPy has a class for each dtype, PyTorch one for all."""
+
+
 def message_of(error: BaseException) -> str:
     """The text that Python shows after the class name."""
     try:
         Meter(Limits()).scan(error.args)
-        return str(error)
+        return DTYPE_CLASS.sub("'torch.dtype'", str(error))
     except LimitError:
         return "(a message too deep to be shown)"
     except ValueError:

@@ -23,6 +23,9 @@ COPY_WARNING = (
 )
 
 
+ONE_ELEMENT = "only one element tensors can be converted to Python scalars"
+
+
 def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
     """A leaf that copies its data: a number, nested sequences of numbers or tensors, a tensor."""
     plain(options, "tensor")
@@ -75,7 +78,7 @@ def numbers(data: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def shape_of(data: Any) -> tuple[int, ...]:
-    """The shape that the first items of nested sequences give."""
+    """The shape that the first items of nested sequences give, where a tensor is a number and an array is a sequence."""
     shape: list[int] = []
     while isinstance(data, (list, tuple)):
         if len(shape) == 32:
@@ -84,7 +87,7 @@ def shape_of(data: Any) -> tuple[int, ...]:
         if not data:
             return tuple(shape)
         data = data[0]
-    return (*shape, *data.shape) if isinstance(data, (Tensor, ndarray, np.ndarray)) else tuple(shape)
+    return (*shape, *data.shape) if isinstance(data, (ndarray, np.ndarray)) or (not shape and isinstance(data, Tensor)) else tuple(shape)
 
 
 def flatten(data: Any, rank: int, flat: list[Any]) -> None:
@@ -110,8 +113,8 @@ def flatten(data: Any, rank: int, flat: list[Any]) -> None:
 def append_number(item: Any, rank: int, flat: list[Any]) -> None:
     if isinstance(item, ARRAYS):
         value = np.asarray(getattr(item, "value", item))
-        if rank == 0 and value.size != 1:
-            raise DataError("only one element tensors can be converted to Python scalars")
+        if value.size != 1 and (rank == 0 or isinstance(item, Tensor)):
+            raise DataError(ONE_ELEMENT, hint="torch.stack(tensors) puts tensors side by side, and keeps their graph")
         flat.extend(value.ravel().tolist())
     elif isinstance(item, (list, tuple)):
         raise DataError(f"expected a number, got a sequence of length {len(item)}: the rows are nested unequally")

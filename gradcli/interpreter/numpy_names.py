@@ -61,6 +61,9 @@ ELEMENTWISE_ON_NUMBERS = frozenset(
 OPERANDS = ELEMENTWISE_ON_NUMBERS | {"allclose", "isclose", "dot", "matmul", "inner", "outer", "add", "multiply", "subtract", "divide"}
 """Functions in which a list is an array too, never a shape or some axes."""
 
+TENSORS_ALONE = frozenset({"maximum", "minimum", "fmax", "fmin", "hypot", "arctan2", "logaddexp", "logaddexp2", "heaviside"})
+"""Functions of which PyTorch's takes no numbers."""
+
 
 def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors that takes numbers and lists as numpy does; numbers give a number."""
@@ -71,6 +74,16 @@ def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         result = function(*[tensor(arg) if isinstance(arg, (int, float, complex, list, tuple)) else arg for arg in args], **kwargs)
         return result.value.item() if result.ndim == 0 else result
+
+    return call
+
+
+def on_operands(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors alone, whose operands may be numbers and lists as in numpy."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*[tensor(arg) if isinstance(arg, (int, float, complex, list, tuple)) else arg for arg in args], **kwargs)
 
     return call
 
@@ -125,7 +138,7 @@ def numpy_members(torch: dict[str, Any], *, arrays: bool = False) -> dict[str, m
     for name in (*SAME_NAME, *SPELLINGS):
         target = SPELLINGS.get(name, name)
         if target in torch and "." not in name:
-            function = torch[target]
+            function = on_operands(torch[target]) if name in TENSORS_ALONE else torch[target]
             if arrays and name in CREATION:
                 members[name] = creating(function)
             else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, DtypeError
+from gradcli.ops.promotion import scalar_type
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -21,7 +22,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     """Whether |input - other| <= atol + rtol * |other| for every element; infinities agree when they are equal."""
     a, b = both("allclose", input, other)
     if a.dtype != b.dtype:
-        raise DtypeError(f"{torch_name(a.dtype)} did not match {torch_name(b.dtype)}", hint="convert one of them, e.g. with .double()")
+        raise DtypeError(f"{scalar_type(a)} did not match {scalar_type(b)}", hint="convert one of them, e.g. with .double()")
     return bool(np.all(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)))
 
 
@@ -31,10 +32,6 @@ def both(name: str, input: Any, other: Any) -> tuple[np.ndarray, np.ndarray]:
             argument = ("input", "other")[position]
             raise ArgumentError(f"{name}(): argument '{argument}' (position {position + 1}) must be Tensor, not {type(value).__name__}")
     return np.asarray(input.value), np.asarray(other.value)
-
-
-def torch_name(dtype: np.dtype) -> str:
-    return {"float64": "Double", "float32": "Float", "int64": "Long", "bool": "Bool"}.get(dtype.name, dtype.name)
 
 
 TENSOR_QUESTIONS: dict[str, Callable[..., Any]] = {"equal": equal, "allclose": allclose}

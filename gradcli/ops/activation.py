@@ -25,7 +25,7 @@ SELU_SCALE = 1.0507009873554804934193349852946
 class Relu(Elementwise):
     """max(x, 0). Kink at 0, where the derivative is 0, as PyTorch."""
 
-    real_only = True
+    refused = "c"
 
     def forward(self, x: Value) -> Value:
         return np.maximum(x, 0)
@@ -49,7 +49,8 @@ class Relu(Elementwise):
 class LeakyRelu(Elementwise):
     """x for x > 0, else negative_slope * x. Kink at 0, where the derivative is the slope, as PyTorch."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "leaky_relu_cpu"
     negative_slope: float = 0.01
 
     def decide(self, x: Value) -> Value:
@@ -77,7 +78,8 @@ class PreluKernel(Elementwise):
 
     derivative = "PreluKernelBackwardBackward0"
     joint = True
-    real_only = True
+    refused = "c"
+    kernel_name = "prelu_cpu"
     keeps_all = True
 
     def decide(self, x: Value, weight: Value) -> Value:
@@ -107,7 +109,8 @@ class Elu(Elementwise):
 
     saves = "alpha input_scale:1 scale self=x"
     derivative = "EluBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "elu_cpu"
     alpha: float = 1.0
     scale: float = 1
 
@@ -136,7 +139,8 @@ class Celu(Elementwise):
     """x for x > 0, else alpha * (e ** (x / alpha) - 1): smooth at 0."""
 
     derivative = "EluBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "elu_cpu"
     alpha: float = 1.0
 
     def decide(self, x: Value) -> Value:
@@ -160,6 +164,9 @@ class Celu(Elementwise):
 class Silu(Elementwise):
     """x * sigmoid(x)."""
 
+    refused = "biu"
+    kernel_name = "silu_cpu"
+
     def forward(self, x: Value) -> Value:
         return x / (1 + np.exp(-x))
 
@@ -173,7 +180,8 @@ class Silu(Elementwise):
 class Mish(Elementwise):
     """x * tanh(log(1 + e ** x))."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "mish_cpu"
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -192,7 +200,8 @@ class Gelu(Elementwise):
 
     saves = "approximate:none self=x"
     derivative = "GeluBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "GeluKernelImpl"
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -210,7 +219,8 @@ class GeluTanh(Elementwise):
 
     saves = "approximate:tanh self=x"
     derivative = "GeluBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "GeluKernelImpl"
     name = "gelu"
     node = "GeluBackward0"
     slope = 2 * math.sqrt(2 / math.pi)

@@ -178,7 +178,7 @@ class Addr(AddedProduct):
         yield cls(beta=0.5, alpha=2.0), (rng.normal(size=(2, 3)), rng.normal(size=(2,)), rng.normal(size=(3,)))
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(x: Value, weight: Value, bias: Value | None = None) -> Any:
     """x @ weight.T + bias. x (..., in), weight (out, in) or (in), bias (out) -> (..., out)."""
     if weight.ndim == 1 or x.ndim == 0:
         out = matmul(x, T()(weight) if weight.ndim == 1 else weight)

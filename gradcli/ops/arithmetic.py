@@ -134,7 +134,7 @@ class Rsub(Elementwise):
 class Mul(Elementwise):
     """x * y."""
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return x * y
 
     def d_x(self, y: Value) -> Value:
@@ -150,6 +150,7 @@ class Mul(Elementwise):
 class Div(Elementwise):
     """x / y."""
 
+    floating = True
     domain = ((-2.0, 2.0), (0.5, 2.0))
 
     def forward(self, x: Value, y: Value) -> Value:
@@ -181,6 +182,7 @@ class Neg(Elementwise):
 class Reciprocal(Elementwise):
     """1 / x."""
 
+    floating = True
     domain = (0.5, 2.0)
 
     def forward(self, x: Value) -> Value:
@@ -271,6 +273,7 @@ class Exponential(Elementwise):
 class Log(Elementwise):
     """The natural logarithm; -inf at 0, NaN below."""
 
+    floating = True
     domain = (0.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -306,22 +309,22 @@ def power(x: Any, y: Any) -> Any:
     return _pow(x, y)
 
 
-def pow(x: Value, exponent: Value) -> Value:
+def pow(x: Value | float, exponent: Value | float) -> Value:
     """x ** exponent; either may be a number."""
     return power(x, exponent)
 
 
-def add_(x: Value, other: Value, *, alpha: float = 1) -> Value:
+def add_(x: Value, other: Value | float, *, alpha: float = 1) -> Value:
     """x + alpha * other."""
     return add(x, other) if alpha == 1 else AddScaled(alpha=alpha)(x, other)
 
 
-def sub_(x: Value, other: Value, *, alpha: float = 1) -> Value:
+def sub_(x: Value, other: Value | float, *, alpha: float = 1) -> Value:
     """x - alpha * other."""
     return sub(x, other) if alpha == 1 else SubScaled(alpha=alpha)(x, other)
 
 
-def rsub(x: Value, other: Value, *, alpha: float = 1) -> Value:
+def rsub(x: Value, other: Value | float, *, alpha: float = 1) -> Value:
     """other - alpha * x."""
     return Rsub(y=other)(x) if real_number(other) and alpha == 1 else RsubScaled(alpha=alpha)(x, other)
 

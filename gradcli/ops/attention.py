@@ -16,6 +16,7 @@ from gradcli.ops.joining import stack
 from gradcli.ops.lookup import embedding
 from gradcli.ops.matmul import matmul
 from gradcli.ops.numbered import scaled
+from gradcli.ops.operation import Value
 from gradcli.ops.pooling import AxisMap
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape
@@ -24,8 +25,8 @@ from gradcli.ops.transposition import matrix_transpose
 
 
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, *, scale: Any = None,
-    enable_gqa: bool = False,
+    query: Value, key: Value, value: Value, attn_mask: Value | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
     """softmax(query @ key.T * scale + mask) @ value; scale is 1 / sqrt(size of the last axis) unless given.
 
@@ -49,8 +50,9 @@ def scaled_dot_product_attention(
 
 
 def embedding_bag(
-    x: Any, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-    mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False, padding_idx: Any = None,
+    x: Any, weight: Value, offsets: Value | None = None, max_norm: Any = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+    mode: str = "mean", sparse: bool = False, per_sample_weights: Value | None = None, include_last_offset: bool = False,
+    padding_idx: int | None = None,
 ) -> Any:  # fmt: skip
     """Rows of weight at the indices of each bag, as their sum, mean or largest elements.
 
@@ -88,7 +90,7 @@ def embedding_bag(
     return AxisMap(matrices=(matrix, np.eye(weight.shape[-1])), label="EmbeddingBagBackward0")(rows)
 
 
-def dropout(x: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(x: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Each element 0 with probability p, else divided by 1 - p; x itself unless training. What is dropped is drawn once, from the seed."""
     _check(p)
     if not training or p == 0:

@@ -58,7 +58,8 @@ def bessel(x: Value, order: int, *, scaled: bool) -> Value:
 class I0(Elementwise):
     """The modified Bessel function of order 0."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     name = "i0"
     domain = (-4.0, 4.0)
@@ -76,7 +77,8 @@ class I0(Elementwise):
 class I1(Elementwise):
     """The modified Bessel function of order 1."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     name = "i1"
     node = "SpecialI1Backward0"
@@ -95,7 +97,8 @@ class I1(Elementwise):
 class I0e(Elementwise):
     """e ** -abs(x) times the modified Bessel function of order 0. Kink at 0, where the derivative is 0, as PyTorch."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     name = "i0e"
     node = "SpecialI0EBackward0"
@@ -124,7 +127,8 @@ class I0e(Elementwise):
 class I1e(Elementwise):
     """e ** -abs(x) times the modified Bessel function of order 1; smooth once, its second derivative jumps at 0."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     name = "i1e"
     node = "SpecialI1EBackward0"

@@ -71,7 +71,7 @@ class Trilinear(Structural):
         )
 
 
-def bilinear(x: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(x: Value, input2: Value, weight: Value, bias: Value | None = None) -> Any:
     """out[..., o] = sum over i, j of x[..., i] * weight[o, i, j] * input2[..., j], plus bias[o]."""
     if x.shape[:-1] != input2.shape[:-1]:
         raise ShapeError(f"bilinear(): input batch dimensions do not match: got {list(x.shape)} and {list(input2.shape)}")

@@ -45,7 +45,8 @@ class BinaryCrossEntropy(WeightedLoss):
     """
 
     derivative = "BinaryCrossEntropyBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "binary_cross_entropy"
 
     def elements(self, x: Value, target: Value, weight: Value = None) -> Value:
         logs, others = np.maximum(np.log(x), FLOOR), np.maximum(np.log1p(-x), FLOOR)
@@ -84,7 +85,8 @@ class BinaryCrossEntropyWithLogits(WeightedLoss):
     Shapes: x and target alike, kept; a reduction gives ().
     """
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "log_sigmoid_cpu"
     analytic = False
     extended = True
 
@@ -130,7 +132,7 @@ def _broadcast(weight: Any, x: Any) -> Any:
 
 
 def binary_cross_entropy(
-    x: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    x: Value, target: Value, weight: Value | None = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """-(t * log(x) + (1 - t) * log(1 - x)) of probabilities x: its mean, sum, or each element's."""
     if x.shape != target.shape:
@@ -142,7 +144,13 @@ def binary_cross_entropy(
 
 
 def binary_cross_entropy_with_logits(
-    x: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean", pos_weight: Any = None
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Value | None = None,
 ) -> Any:
     """Binary cross-entropy of sigmoid(x), without its rounding: mean, sum, or each element's."""
     if x.shape != target.shape:

@@ -44,7 +44,7 @@ class Extremum(Elementwise, abstract=True):
 class Maximum(Extremum):
     """The larger of x and y; NaN where either is. Where they are equal each has half the gradient, as PyTorch."""
 
-    real_only = True
+    refused = "c"
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.maximum(x, y)
@@ -53,7 +53,7 @@ class Maximum(Extremum):
 class Minimum(Extremum):
     """The smaller of x and y; NaN where either is. Where they are equal each has half the gradient, as PyTorch."""
 
-    real_only = True
+    refused = "c"
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.minimum(x, y)
@@ -97,7 +97,7 @@ class ClampMaxTensor(ClampMinTensor):
 class Fmax(Extremum):
     """The larger of x and y, the other where one is NaN. Where they are equal x has the gradient, as PyTorch."""
 
-    real_only = True
+    refused = "c"
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.fmax(x, y)
@@ -119,7 +119,7 @@ class Fmax(Extremum):
 class Fmin(Fmax):
     """The smaller of x and y, the other where one is NaN. Where they are equal x has the gradient, as PyTorch."""
 
-    real_only = True
+    refused = "c"
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.fmin(x, y)
@@ -134,7 +134,7 @@ class Clamp(Elementwise):
     Kinks at the bounds, where the derivative is 1, as PyTorch.
     """
 
-    real_only = True
+    refused = "c"
     node = "ClampBackward1"
     min: float | None = None
     max: float | None = None
@@ -178,7 +178,7 @@ class ClampMin(Clamp):
     """x, at least the number `min`. Kink there, where the derivative is 1, as PyTorch."""
 
     saves = "min self=x"
-    real_only = True
+    refused = "c"
     node = "ClampMinBackward0"
 
     @classmethod
@@ -190,7 +190,7 @@ class ClampMax(Clamp):
     """x, at most the number `max`. Kink there, where the derivative is 1, as PyTorch."""
 
     saves = "max self=x"
-    real_only = True
+    refused = "c"
     node = "ClampMaxBackward0"
 
     @classmethod
@@ -201,7 +201,7 @@ class ClampMax(Clamp):
 class ClampTensor(Elementwise):
     """x held within the tensors `min` and `max`; `max` where min > max. At a bound the gradient goes to x, as PyTorch."""
 
-    real_only = True
+    refused = "c"
     name = "clamp"
     node = "ClampBackward0"
     keeps_all = True
@@ -242,22 +242,30 @@ def number(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float))
 
 
-def clamp(x: Value, min: Value = None, max: Value = None) -> Value:
+def clamp(x: Value, min: Value | float | None = None, max: Value | float | None = None) -> Value:
     """x held within `min` and `max`, numbers or tensors; one of them may be missing."""
     if min is None and max is None:
         raise ShapeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if number(min) and number(max):
         return Clamp(min=min, max=max)(x)
     told = {name: None for name, bound in (("min", min), ("max", max)) if bound is None}
-    return ClampTensor().telling(**told)(x, -np.inf if min is None else min, np.inf if max is None else max)
+    least, most = extremes(np.dtype(x.dtype))
+    return ClampTensor().telling(**told)(x, least if min is None else min, most if max is None else max)
 
 
-def clamp_min(x: Value, min: Value) -> Value:
+def extremes(dtype: np.dtype) -> tuple[float, float]:
+    """What bounds nothing of a dtype."""
+    if dtype.kind == "b":
+        return False, True
+    return (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (-np.inf, np.inf)
+
+
+def clamp_min(x: Value, min: Value | float) -> Value:
     """x, at least `min`, a number or a tensor."""
     return ClampMin(min=min)(x) if number(min) else ClampMinTensor()(x, min)
 
 
-def clamp_max(x: Value, max: Value) -> Value:
+def clamp_max(x: Value, max: Value | float) -> Value:
     """x, at most `max`, a number or a tensor."""
     return ClampMax(max=max)(x) if number(max) else ClampMaxTensor()(x, max)
 

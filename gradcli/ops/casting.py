@@ -8,11 +8,12 @@ import numpy as np
 
 from gradcli.errors import ArgumentError
 from gradcli.ops.devices import Device, here
+from gradcli.ops.operation import Value
 from gradcli.ops.structure import To
 
 
 def to(
-    x: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+    x: Value, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Any:
     """x in another dtype, given as a dtype or by a tensor that has it; x itself where it has that dtype. The only device is the CPU."""
     for arg in args:
@@ -85,7 +86,7 @@ def cdouble(x: Any) -> Any:
     return to(x, dtype=np.complex128)
 
 
-def type_as(x: Any, other: Any) -> Any:
+def type_as(x: Value, other: Value) -> Any:
     """x in the dtype of another tensor."""
     return to(x, dtype=other.dtype)
 

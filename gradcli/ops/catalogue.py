@@ -91,6 +91,7 @@ from gradcli.ops import (
     unraised,
     where,
 )
+from gradcli.ops.accepted import fitted
 from gradcli.ops.operation import Operation
 
 FAMILIES: tuple[Any, ...] = (
@@ -184,7 +185,9 @@ def keywords(function: Callable[..., Any]) -> tuple[frozenset[str], str | None]:
     return frozenset(parameters), next((n for n, p in parameters.items() if p.kind is p.VAR_POSITIONAL), None)
 
 
-def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_tensor: Callable[[Any], bool]) -> Any:
+def call(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_tensor: Callable[[Any], bool], bound: int = 0
+) -> Any:
     """Call a function as users do: spellings are translated, and a call that does not fit names the signature."""
     if kwargs:
         names, several = keywords(function)
@@ -202,4 +205,5 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
         except TypeError as error:
             raise ArgumentError(f"{name}(): {error}; the signature is {name}{signature(function)}") from None
         FITTING.add(form)
+    args, kwargs = fitted(name, function, args, kwargs, bound)
     return function(*args, **kwargs)

@@ -26,6 +26,9 @@ class LinalgCholeskyEx(Operation):
     Cholesky decomposition, arXiv:1602.07527, eq. 10.
     """
 
+    refused = "biu"
+    kernel_name = "linalg.cholesky"
+
     saves = "L=out upper"
     multiplications = 1
     analytic = False
@@ -98,12 +101,12 @@ def failing_minor(x: Value) -> tuple[int, int]:
     return 0, x.shape[-1]
 
 
-def cholesky(x: Any, *, upper: bool = False) -> Any:
+def cholesky(x: Value, *, upper: bool = False) -> Any:
     """The Cholesky factor of a symmetric positive definite matrix, lower unless `upper`."""
     return LinalgCholeskyEx(upper=upper)(x)
 
 
-def old_cholesky(x: Any, upper: bool = False) -> Any:
+def old_cholesky(x: Value, upper: bool = False) -> Any:
     """The Cholesky factor of a symmetric positive definite matrix, lower unless `upper`: the older spelling of linalg.cholesky."""
     op = LinalgCholeskyEx(upper=upper)
     op.node = "CholeskyBackward0"
@@ -115,6 +118,9 @@ class CholeskySolve(Operation):
 
     One triangle of L is read, but the gradient is that of a full factor, as PyTorch's; so references move a full one.
     """
+
+    refused = "biu"
+    kernel_name = "cholesky_solve_cpu"
 
     saves = "input2=L result=out self=x upper"
     analytic = False
@@ -158,6 +164,9 @@ class CholeskyInverse(Operation):
 
     One triangle of x is read, but the gradient is that of a full factor, as PyTorch's; so references move a full one.
     """
+
+    refused = "biu"
+    kernel_name = "cholesky_inverse_out_cpu"
 
     saves = "result=out self=x upper"
     analytic = False
@@ -205,13 +214,13 @@ def squared(x: Value, upper: bool) -> Value:
     return np.matmul(turned, x) if upper else np.matmul(x, turned)
 
 
-def cholesky_inverse(x: Any, upper: bool = False) -> Any:
+def cholesky_inverse(x: Value, upper: bool = False) -> Any:
     """The inverse of the matrix whose Cholesky factor is x."""
     need_square("cholesky_inverse", x)
     return CholeskyInverse(upper=upper)(x)
 
 
-def cholesky_solve(x: Any, L: Any, upper: bool = False) -> Any:
+def cholesky_solve(x: Value, L: Value, upper: bool = False) -> Any:
     """The solution X of A @ X = x, where L is the Cholesky factor of A."""
     need_square("cholesky_solve", L)
     need_matrix("cholesky_solve", x)

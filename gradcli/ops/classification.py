@@ -95,7 +95,13 @@ def class_axis(target: Value) -> int:
 
 
 def nll_loss(
-    x: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None, reduction: str = "mean"
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
 ) -> Any:
     """-x[n, target[n]]: the negative log likelihood of class indices, from log probabilities."""
     spatial = x.ndim > 2

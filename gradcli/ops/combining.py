@@ -15,6 +15,9 @@ from gradcli.ops.operation import Operation, Value
 class Lerp(Elementwise):
     """x + weight * (end - x) for a number as weight; exact at weight 0 and 1."""
 
+    refused = "biu"
+    kernel_name = "lerp_kernel_scalar"
+
     weight: float
 
     def forward(self, x: Value, end: Value) -> Value:
@@ -36,6 +39,9 @@ class Lerp(Elementwise):
 
 class LerpTensor(Elementwise):
     """x + weight * (end - x); exact at weight 0 and 1."""
+
+    refused = "biu"
+    kernel_name = "lerp_kernel_tensor"
 
     name = "lerp"
     node = "LerpBackward1"
@@ -110,7 +116,7 @@ class Addcdiv(Elementwise):
 _lerp: Operation = LerpTensor()
 
 
-def lerp(x: Value, end: Value, weight: Value) -> Value:
+def lerp(x: Value, end: Value, weight: Value | float) -> Value:
     """x + weight * (end - x), for a number or a tensor as weight."""
     return Lerp(weight=weight)(x, end) if real_number(weight) else _lerp(x, end, weight)
 

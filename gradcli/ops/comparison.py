@@ -19,71 +19,71 @@ class Comparison(Predicate, abstract=True):
 class Eq(Comparison):
     """x == y."""
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return np.equal(x, y)
 
 
 class Ne(Comparison):
     """x != y."""
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return np.not_equal(x, y)
 
 
 class Lt(Comparison):
     """x < y."""
 
-    real_only = True
+    refused = "c"
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return np.less(x, y)
 
 
 class Le(Comparison):
     """x <= y."""
 
-    real_only = True
+    refused = "c"
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return np.less_equal(x, y)
 
 
 class Gt(Comparison):
     """x > y."""
 
-    real_only = True
+    refused = "c"
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return np.greater(x, y)
 
 
 class Ge(Comparison):
     """x >= y."""
 
-    real_only = True
+    refused = "c"
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         return np.greater_equal(x, y)
 
 
 class BitwiseAnd(Predicate):
     """x & y: of truth values the conjunction."""
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value | float, y: Value | float) -> Value:
         return np.bitwise_and(x, y)
 
 
 class BitwiseOr(Predicate):
     """x | y: of truth values the disjunction."""
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value | float, y: Value | float) -> Value:
         return np.bitwise_or(x, y)
 
 
 class BitwiseXor(Predicate):
     """x ^ y."""
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value | float, y: Value | float) -> Value:
         return np.bitwise_xor(x, y)
 
 
@@ -151,7 +151,7 @@ gt: Operation = Gt()
 ge: Operation = Ge()
 
 
-def isclose(x: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Any:
+def isclose(x: Value, other: Value, rtol: float = 1e-05, atol: float = 1e-08) -> Any:
     """True where abs(x - other) <= atol + rtol * abs(other)."""
     difference = x - other
     return (difference * (1.0 - 2.0 * (difference < 0))) <= atol + rtol * (other * (1.0 - 2.0 * (other < 0)))

@@ -35,6 +35,7 @@ def drawn(rng: np.random.Generator, *shape: int) -> Value:
 class Angle(Elementwise):
     """The angle of a complex number with the real axis, in (-pi, pi]; of a real one 0, or pi where negative, with derivative 0."""
 
+    floating = True
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -111,26 +112,26 @@ def in_pairs(x: Value) -> bool:
     return last == x.itemsize and all(s % (2 * last) == 0 for s, n in zip(outer, x.shape, strict=False) if n > 1)
 
 
-def real(x: Any) -> Any:
+def real(x: Value) -> Any:
     """The real part; of a real tensor itself."""
     return select(ViewAsReal()(x), len(x.shape), 0) if is_complex(x) else x
 
 
-def imag(x: Any) -> Any:
+def imag(x: Value) -> Any:
     """The imaginary part of complex numbers; RuntimeError for real ones."""
     if not is_complex(x):
         raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
     return select(ViewAsReal()(x), len(x.shape), 1)
 
 
-def view_as_real(x: Any) -> Any:
+def view_as_real(x: Value) -> Any:
     """Complex numbers as pairs of real ones. (...) -> (..., 2)."""
     if not is_complex(x):
         raise DtypeError(f"view_as_real is only supported for complex tensors, but got a tensor of {x.dtype}")
     return ViewAsReal()(x)
 
 
-def view_as_complex(x: Any) -> Any:
+def view_as_complex(x: Value) -> Any:
     """Pairs of real numbers as complex ones. (..., 2) -> (...)."""
     if not x.ndim or x.shape[-1] != 2:
         raise ShapeError("Tensor must have a last dimension of size 2")
@@ -140,12 +141,12 @@ def view_as_complex(x: Any) -> Any:
     return ViewAsComplex()(x)
 
 
-def resolve_conj(x: Any) -> Any:
+def resolve_conj(x: Value) -> Any:
     """x itself: conjugates are never lazy here."""
     return x
 
 
-def conj_physical(x: Any) -> Any:
+def conj_physical(x: Value) -> Any:
     """The complex conjugate; a real x itself."""
     return ConjPhysical()(x) if is_complex(x) else x
 
@@ -157,7 +158,7 @@ class ConjPhysical(Conj):
         return conj_physical(g)
 
 
-def is_complex_(x: Any) -> bool:
+def is_complex_(x: Value) -> bool:
     """Whether the dtype is complex."""
     return is_complex(x)
 

@@ -46,7 +46,7 @@ def is_complex(x: Any) -> bool:
     return kind == "c" or (kind == "O" and of_pairs(x))
 
 
-def conj(x: Any) -> Any:
+def conj(x: Value) -> Any:
     """The complex conjugate of x; a real x itself, without a node."""
     return _conj(x) if is_complex(x) else x
 

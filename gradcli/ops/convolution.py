@@ -301,30 +301,50 @@ def bias_shape(bias: Any) -> Sizes:
     return (0,) if bias is None else tuple(bias.shape)
 
 
-def conv1d(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+def conv1d(
+    x: Value, weight: Value, bias: Value | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Any:
     """The convolution over the last axis. x (N, C, L) or (C, L), weight (O, C / groups, k); padding a number, "same" or "valid"."""
     return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups)
 
 
-def conv2d(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+def conv2d(
+    x: Value, weight: Value, bias: Value | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Any:
     """The convolution over the last two axes. x (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW)."""
     return convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups)
 
 
-def conv3d(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+def conv3d(
+    x: Value, weight: Value, bias: Value | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Any:
     """The convolution over the last three axes. x (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW)."""
     return convolve("conv3d", 3, x, weight, bias, stride, padding, dilation, groups)
 
 
 def conv_transpose1d(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
 ) -> Any:
     """The transpose of conv1d as a linear map. x (N, C, L), weight (C, O / groups, k)."""
     return convolve_back("conv_transpose1d", 1, x, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def conv_transpose2d(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
 ) -> Any:
     """The transpose of conv2d as a linear map. x (N, C, H, W), weight (C, O / groups, kH, kW)."""
     return convolve_back("conv_transpose2d", 2, x, weight, bias, stride, padding, output_padding, groups, dilation)

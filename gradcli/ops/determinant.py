@@ -34,6 +34,9 @@ class Det(Factored):
     entry (i, j) is the determinant without row i and column j, with alternating sign.
     """
 
+    refused = "biu"
+    kernel_name = "linalg.det"
+
     saves = "A=x LU pivots result=out"
     multiplications = 1
     name = "linalg.det"
@@ -87,6 +90,9 @@ class LinalgSlogdet(Factored):
 
     Gradient of the logarithm: g times the inverse, transposed; infinite or NaN at a singular matrix (0, -inf), as PyTorch.
     """
+
+    refused = "biu"
+    kernel_name = "linalg.slogdet"
 
     saves = "A=x LU pivots sign=out.0"
     multiplications = 1
@@ -151,22 +157,22 @@ det: Operation = Det()
 _slogdet: Operation = LinalgSlogdet()
 
 
-def determinant(x: Any) -> Any:
+def determinant(x: Value) -> Any:
     """The determinant of a square matrix, or of each of a batch."""
     return det(x)
 
 
-def slogdet(x: Any) -> Any:
+def slogdet(x: Value) -> Any:
     """(sign, logabsdet) with det(x) = sign * exp(logabsdet), which neither overflows nor underflows."""
     return returned("slogdet", "sign logabsdet")(*_slogdet(x))
 
 
-def linalg_slogdet(x: Any) -> Any:
+def linalg_slogdet(x: Value) -> Any:
     """(sign, logabsdet) with det(x) = sign * exp(logabsdet), which neither overflows nor underflows."""
     return returned("linalg_slogdet", "sign logabsdet")(*_slogdet(x))
 
 
-def logdet(x: Any) -> Any:
+def logdet(x: Value) -> Any:
     """log(det(x)): -inf at determinant 0, NaN below."""
     sign, size = _slogdet(x)
     if is_complex(x):

@@ -149,19 +149,19 @@ def two_dims(x: Any, dim1: int, dim2: int) -> tuple[int, int]:
     return first, second
 
 
-def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonal of two axes as a last axis, a view."""
     first, second = two_dims(x, dim1, dim2)
     return Diagonal(offset=offset, dim1=first, dim2=second)(x)
 
 
-def diagonal_copy(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_copy(x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonal of two axes as a last axis, in memory of its own."""
     first, second = two_dims(x, dim1, dim2)
     return DiagonalCopy(offset=offset, dim1=first, dim2=second)(x)
 
 
-def diag(x: Any, diagonal: int = 0) -> Any:
+def diag(x: Value, diagonal: int = 0) -> Any:
     """Of a vector the matrix with it on a diagonal, of a matrix the diagonal (a copy)."""
     if x.ndim == 1:
         return DiagEmbed(offset=diagonal)(x)
@@ -170,13 +170,16 @@ def diag(x: Any, diagonal: int = 0) -> Any:
     return DiagonalCopy(offset=diagonal, dim1=written(-2, 0), dim2=written(-1, 1))(x)
 
 
-def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(x: Value, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in the axes dim1 and dim2 with the last axis of x on a diagonal."""
     n = x.ndim + 1
-    return DiagEmbed(offset=offset, dim1=one_dim(dim1, n), dim2=one_dim(dim2, n))(x)
+    first, second = one_dim(dim1, n), one_dim(dim2, n)
+    if first % n == second % n:
+        raise ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return DiagEmbed(offset=offset, dim1=first, dim2=second)(x)
 
 
-def diagflat(x: Any, offset: int = 0) -> Any:
+def diagflat(x: Value, offset: int = 0) -> Any:
     """A matrix with all elements of x on a diagonal."""
     return DiagEmbed(offset=offset)(reshape(x, -1))
 
@@ -187,17 +190,17 @@ def triangle(cls: type[Tril], x: Any, diagonal: int) -> Any:
     return cls(diagonal=diagonal)(x)
 
 
-def tril(x: Any, diagonal: int = 0) -> Any:
+def tril(x: Value, diagonal: int = 0) -> Any:
     """The lower triangle of matrices, zeros above the given diagonal."""
     return triangle(Tril, x, diagonal)
 
 
-def triu(x: Any, diagonal: int = 0) -> Any:
+def triu(x: Value, diagonal: int = 0) -> Any:
     """The upper triangle of matrices, zeros below the given diagonal."""
     return triangle(Triu, x, diagonal)
 
 
-def trace(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
+def trace(x: Value, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
     """The sum of the diagonal of a matrix; NumPy's offset and axes work too."""
     if x.ndim < 3 and not offset:
         return Trace()(x)

@@ -34,7 +34,8 @@ class Cdist(Operation):
 
     saves = "p result=out x1=x x2=y"
     derivative = "CdistBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "cdist"
     p: float = 2.0
     keeps_all = True
 
@@ -99,7 +100,8 @@ class Pdist(Operation):
     """The p-norm distance of every two rows i < j. (n, d) -> (n * (n - 1) / 2). Kink at coincident rows, as `Cdist`."""
 
     derivative = "PdistBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "pdist"
     p: float = 2.0
     keeps_all = True
 
@@ -152,7 +154,7 @@ def _largest(size: Value) -> Value:
     return np.max(raw(size), axis=-1, keepdims=True)
 
 
-def cdist(x: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
+def cdist(x: Value, x2: Value, p: float = 2.0, compute_mode: str | None = None) -> Any:
     """The p-norm distance of every row of x from every row of x2. (..., n, d), (..., m, d) -> (..., n, m)."""
     for name, value in (("X1", x), ("X2", x2)):
         if value.ndim < 2:
@@ -165,7 +167,7 @@ def cdist(x: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> A
     return Cdist(p=float(p))(x, x2)
 
 
-def pdist(x: Any, p: float = 2.0) -> Any:
+def pdist(x: Value, p: float = 2.0) -> Any:
     """The p-norm distance of every two rows i < j of x. (n, d) -> (n * (n - 1) / 2)."""
     if x.ndim != 2:
         raise ShapeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
@@ -175,13 +177,13 @@ def pdist(x: Any, p: float = 2.0) -> Any:
     return Pdist(p=float(p))(x)
 
 
-def pairwise_distance(x: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+def pairwise_distance(x: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of x - x2 + eps over the last axis."""
     apart = plus(x - x2, eps)
     return Norm(ord=float(p), dim=(axis(apart.ndim - 1, apart.ndim),), keepdim=keepdim)(apart)
 
 
-def cosine_similarity(x: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle along `dim`: the sum of products over the product of norms, each norm at least eps."""
     shape = broadcast_lead(x.shape, x2.shape)
     first, second = (v if v.shape == shape else expand(v, shape) for v in (x, x2))

@@ -12,6 +12,7 @@ from gradcli.ops.axes import integer, raw
 from gradcli.ops.budget import budget
 from gradcli.ops.diagonal import diagonal
 from gradcli.ops.matmul import bmm, dot, mm
+from gradcli.ops.operation import Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.transposition import movedim, permute
@@ -232,7 +233,7 @@ def sublists(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
     return ",".join(terms), operands
 
 
-def tensordot(x: Any, y: Any, dims: Any = 2) -> Any:
+def tensordot(x: Value, y: Value, dims: Any = 2) -> Any:
     """The sum of products over axes of x paired with axes of y: the last and first `dims` of them, or two lists of axes."""
     if isinstance(dims, (list, tuple)):
         first, second = ([d] if not isinstance(d, (list, tuple)) else list(d) for d in dims)

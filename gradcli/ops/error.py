@@ -52,7 +52,8 @@ class Gauss(Elementwise):
 class Erf(Elementwise):
     """2 / sqrt(pi) times the integral of e ** (-t**2) from 0 to x."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -68,7 +69,8 @@ class Erf(Elementwise):
 class Erfc(Elementwise):
     """1 - erf(x), without cancellation for large x."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
 
     def forward(self, x: Value) -> Value:
@@ -117,7 +119,8 @@ def erfcx_derivative(x: Value) -> Value:
 class Erfcx(Elementwise):
     """e ** (x**2) * erfc(x), finite where erfc is 0."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     node = "SpecialErfcxBackward0"
 
@@ -196,7 +199,8 @@ def erfinv_value(y: Value) -> Value:
 class Erfinv(Elementwise):
     """The inverse of erf. Domain -1 <= x <= 1: infinite at the ends, NaN outside."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     domain = (-0.9, 0.9)
 
@@ -213,7 +217,8 @@ class Erfinv(Elementwise):
 class Ndtr(Elementwise):
     """The normal distribution function, erfc(-x / sqrt(2)) / 2, which keeps its digits in the lower tail."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     saves = "other:0.5"
     name = "ndtr"
@@ -232,7 +237,8 @@ class Ndtr(Elementwise):
 class LogNdtr(Elementwise):
     """The logarithm of the normal distribution function, finite far below where that is 0."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     node = "SpecialLogNdtrBackward0"
 
@@ -282,7 +288,8 @@ def log_ndtr_value(x: Value) -> Value:
 class Ndtri(Elementwise):
     """The normal quantile, inverse of ndtr. Domain 0 <= x <= 1: infinite at the ends, NaN outside."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     node = "SpecialNdtriBackward0"
     domain = (0.05, 0.95)

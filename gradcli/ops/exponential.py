@@ -22,6 +22,8 @@ LN10 = math.log(10.0)
 class Exp(Elementwise):
     """e ** x."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return np.exp(x)
 
@@ -35,6 +37,8 @@ class Exp(Elementwise):
 class Exp2(Elementwise):
     """2 ** x."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return np.exp2(x)
 
@@ -47,6 +51,8 @@ class Exp2(Elementwise):
 
 class Expm1(Elementwise):
     """e ** x - 1, without cancellation near 0. The derivative is e ** x, right also where the result has rounded to -1."""
+
+    floating = True
 
     def forward(self, x: Value) -> Value:
         return np.expm1(x)
@@ -64,6 +70,7 @@ class Expm1(Elementwise):
 class Log1p(Elementwise):
     """log(1 + x), without cancellation near 0. Domain x > -1: -inf at -1, NaN below."""
 
+    floating = True
     node = "Log1PBackward0"
     domain = (-0.8, 3.0)
 
@@ -80,6 +87,7 @@ class Log1p(Elementwise):
 class Log2(Elementwise):
     """The logarithm to base 2. Domain x > 0: -inf at 0, NaN below."""
 
+    floating = True
     domain = (0.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -95,6 +103,7 @@ class Log2(Elementwise):
 class Log10(Elementwise):
     """The logarithm to base 10. Domain x > 0: -inf at 0, NaN below."""
 
+    floating = True
     domain = (0.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -110,6 +119,7 @@ class Log10(Elementwise):
 class Sqrt(Elementwise):
     """The square root. Domain x >= 0, NaN below; the derivative at 0 is infinite."""
 
+    floating = True
     domain = (0.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -125,6 +135,7 @@ class Sqrt(Elementwise):
 class Rsqrt(Elementwise):
     """1 / sqrt(x). Domain x > 0: inf at 0, NaN below."""
 
+    floating = True
     domain = (0.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -140,7 +151,8 @@ class Rsqrt(Elementwise):
 class Cbrt(Elementwise):
     """The real cube root, odd. The derivative at 0 is infinite."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     domain = (0.2, 3.0)
 
@@ -164,6 +176,7 @@ class Cbrt(Elementwise):
 class Sigmoid(Elementwise):
     """1 / (1 + e ** -x). The derivative sigmoid(x) * sigmoid(-x) keeps its digits in both tails, where PyTorch's out * (1 - out) is 0."""
 
+    floating = True
     derivative = "SigmoidBackwardBackward0"
 
     def forward(self, x: Value) -> Value:
@@ -182,11 +195,12 @@ class Sigmoid(Elementwise):
 class Xlogy(Elementwise):
     """x * log(y), and 0 where x = 0 unless y is NaN. Domain y > 0; the derivative in x at x = 0 is 0 for y <= 0, as PyTorch."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     keeps_all = True
     domain = ((-2.0, 2.0), (0.2, 3.0))
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value | float, y: Value | float) -> Value:
         return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log(y))[()]
 
     def d_x(self, x: Value, y: Value) -> Value:
@@ -203,12 +217,13 @@ class Xlogy(Elementwise):
 class Xlog1py(Elementwise):
     """x * log(1 + y), and 0 where x = 0 unless y is NaN. Domain y > -1; the derivative in x at x = 0 is 0 for y <= -1, as PyTorch."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     node = "SpecialXlog1PyBackward0"
     keeps_all = True
     domain = ((-2.0, 2.0), (-0.8, 3.0))
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value | float, y: Value | float) -> Value:
         return np.where((x == 0) & ~np.isnan(y), 0.0, x * np.log1p(y))[()]
 
     def d_x(self, x: Value, y: Value) -> Value:
@@ -225,7 +240,8 @@ class Xlog1py(Elementwise):
 class Entr(Elementwise):
     """-x * log(x); 0 at 0, -inf below."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     node = "SpecialEntrBackward0"
     domain = (0.2, 3.0)
 
@@ -241,6 +257,8 @@ class Entr(Elementwise):
 
 class Ldexp(Elementwise):
     """x * 2 ** y."""
+
+    floating = True
 
     def forward(self, x: Value, y: Value) -> Value:
         return x * np.exp2(y)
@@ -275,7 +293,7 @@ def square(x: Value) -> Value:
     return Power(exponent=2)(x)
 
 
-def float_power(x: Value, exponent: Value) -> Value:
+def float_power(x: Value | float, exponent: Value | float) -> Value:
     """x ** exponent in float64 (complex128), whatever the dtypes."""
     return power(widen(x), widen(exponent))
 

@@ -21,7 +21,7 @@ from gradcli.ops.where import MaskedFill
 class Amax(Reduction):
     """The largest element. Elements that tie share the gradient equally, as PyTorch. (..., n, ...) -> (..., ...)."""
 
-    real_only = True
+    refused = "c"
     lowest = False
 
     def pick(self, x: Value, keepdim: bool) -> Value:
@@ -57,7 +57,7 @@ class Amax(Reduction):
 class Amin(Amax):
     """The smallest element. Elements that tie share the gradient equally, as PyTorch. (..., n, ...) -> (..., ...)."""
 
-    real_only = True
+    refused = "c"
     lowest = True
 
 
@@ -65,7 +65,7 @@ class MaxAll(Amax):
     """The largest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch. (...) -> ()."""
 
     saves = "result=out self=x"
-    real_only = True
+    refused = "c"
     node = "MaxBackward1"
 
     def decide(self, x: Value) -> Any:
@@ -85,7 +85,7 @@ class MaxAll(Amax):
 class MinAll(MaxAll):
     """The smallest of all elements. Elements that tie (or are NaN) share the gradient equally, as PyTorch. (...) -> ()."""
 
-    real_only = True
+    refused = "c"
     node = "MinBackward1"
     lowest = True
 
@@ -149,7 +149,7 @@ class MaxDim(Operation):
     """
 
     saves = "dim indices=place keepdim self_sym_sizes=x_shape"
-    real_only = True
+    refused = "c"
     node = "MaxBackward0"
     outputs = 2
     lowest = False
@@ -191,7 +191,7 @@ class MinDim(MaxDim):
     (..., n, ...) -> (..., ...) twice.
     """
 
-    real_only = True
+    refused = "c"
     node = "MinBackward0"
     lowest = True
 
@@ -200,7 +200,7 @@ class Aminmax(Operation):
     """The smallest and the largest element, of all or along `dim`; ties share equally. (..., n, ...) -> (..., ...) twice."""
 
     saves = "dim=dim.0 keepdim max=out.1 min=out.0 self=x"
-    real_only = True
+    refused = "c"
     outputs = 2
     dim: tuple[int, ...] | None = None
     keepdim: bool = False
@@ -234,7 +234,7 @@ class Aminmax(Operation):
 class Argmax(Operation):
     """Where the largest element is: the first of those that tie. Along `dim`, or in row-major order of all."""
 
-    real_only = True
+    refused = "c"
     differentiable = False
     lowest = False
     dim: int | None = None
@@ -253,7 +253,7 @@ class Argmax(Operation):
 class Argmin(Argmax):
     """Where the smallest element is: the first of those that tie. Along `dim`, or in row-major order of all."""
 
-    real_only = True
+    refused = "c"
     lowest = True
 
 
@@ -272,13 +272,13 @@ def need_elements(name: str, x: Any, dim: Any) -> None:
             raise RangeError(f"{name}(): Expected reduction dim {d + x.ndim} to have non-zero size.")
 
 
-def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def max(x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest of all elements (ties share the gradient), or with `dim` the pair (values, indices) along it
     (the index taken gets the gradient); with a tensor as second argument the larger of each pair."""
     return _extreme("max", MaxAll, MaxDim, x, dim, keepdim)
 
 
-def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def min(x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest of all elements (ties share the gradient), or with `dim` the pair (values, indices) along it
     (the index taken gets the gradient); with a tensor as second argument the smaller of each pair."""
     return _extreme("min", MinAll, MinDim, x, dim, keepdim)
@@ -302,32 +302,32 @@ def as_given(dim: Any) -> dict[str, Any]:
     return {} if dim not in (None, (), []) else {"dim": ()}
 
 
-def amax(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def amax(x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element, of all or along axes; elements that tie share the gradient equally."""
     need_elements("amax", x, dim)
     return Amax(dim=many_dims(dim, x.ndim), keepdim=keepdim).telling(**as_given(dim))(x)
 
 
-def amin(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def amin(x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element, of all or along axes; elements that tie share the gradient equally."""
     need_elements("amin", x, dim)
     return Amin(dim=many_dims(dim, x.ndim), keepdim=keepdim).telling(**as_given(dim))(x)
 
 
-def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+def aminmax(x: Value, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """The pair (min, max) of all elements, or along an axis; ties share equally."""
     need_elements("aminmax", x, dim)
     op = Aminmax(dim=None if dim is None else many_dims(dim, x.ndim), keepdim=keepdim)
     return returned("aminmax", "min max")(*op(x))
 
 
-def argmax(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmax(x: Value, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the largest element is, of all in row-major order or along an axis."""
     need_elements("argmax", x, dim)
     return Argmax(dim=None if dim is None or x.ndim == 0 else one_dim(dim, x.ndim), keepdim=keepdim and x.ndim > 0)(x)
 
 
-def argmin(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmin(x: Value, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the smallest element is, of all in row-major order or along an axis."""
     need_elements("argmin", x, dim)
     return Argmin(dim=None if dim is None or x.ndim == 0 else one_dim(dim, x.ndim), keepdim=keepdim and x.ndim > 0)(x)

@@ -16,6 +16,7 @@ from gradcli.ops.indexing import narrow
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import pad
 from gradcli.ops.polar import Complex
+from gradcli.ops.promotion import scalar_type
 from gradcli.ops.rearrange import roll
 from gradcli.ops.structure import To
 
@@ -201,12 +202,13 @@ def as_complex(x: Any) -> Any:
 
 def as_real(name: str, x: Any) -> Any:
     if is_complex(x):
-        raise DtypeError(f"{name} expects a real input tensor, but got ComplexDouble")
+        raise DtypeError(f"{name} expects a real input tensor, but got {scalar_type(x)}")
     return x if np.dtype(x.dtype).kind == "f" else To(dtype=np.float64)(x)
 
 
 def axes_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int | None]]:
     """The axes of a transform over several, and the size that each gets (None: its own)."""
+    s = (s,) if isinstance(s, int) else s
     dims = tuple(range(-(x.ndim if s is None else len(s)), 0)) if dim is None else many_dims(dim, x.ndim)
     sizes: list[int | None] = [None] * len(dims) if s is None else [None if n == -1 else integer(n, "s") for n in s]
     if len(dims) > x.ndim:
@@ -252,83 +254,83 @@ def c2r(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     return FftC2R(dim=dims, count=count, scale=scale_of(norm, total, inverse))(y if inverse else conj(y))
 
 
-def fft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def fft(x: Value, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The discrete Fourier transform along an axis, cut or padded to n."""
     return along_one(x, n, dim, norm, False)
 
 
-def ifft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def ifft(x: Value, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `fft`."""
     return along_one(x, n, dim, norm, True)
 
 
-def rfft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def rfft(x: Value, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The transform of real numbers, only the frequencies 0 to n / 2."""
     return r2c("rfft", x, None if n is None else [n], [one_dim(dim, x.ndim)], norm, False)
 
 
-def irfft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def irfft(x: Value, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `rfft`: n real numbers (2 * (m - 1) unless given)."""
     return c2r(x, None if n is None else [n], [one_dim(dim, x.ndim)], norm, True)
 
 
-def hfft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def hfft(x: Value, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The transform of numbers with Hermitian symmetry, given by their first half: real."""
     return c2r(x, None if n is None else [n], [one_dim(dim, x.ndim)], norm, False)
 
 
-def ihfft(x: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def ihfft(x: Value, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of `hfft`."""
     return r2c("ihfft", x, None if n is None else [n], [one_dim(dim, x.ndim)], norm, True)
 
 
-def fftn(x: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def fftn(x: Value, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The transform over several axes, all unless given."""
     return c2c(x, s, dim, norm, False)
 
 
-def ifftn(x: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def ifftn(x: Value, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The inverse of `fftn`."""
     return c2c(x, s, dim, norm, True)
 
 
-def rfftn(x: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def rfftn(x: Value, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The transform of real numbers over several axes; the last holds frequencies 0 to n / 2."""
     return r2c("rfftn", x, s, dim, norm, False)
 
 
-def irfftn(x: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def irfftn(x: Value, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The inverse of `rfftn`."""
     return c2r(x, s, dim, norm, True)
 
 
-def fft2(x: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+def fft2(x: Value, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
     """The transform over two axes."""
     return c2c(x, s, dim, norm, False)
 
 
-def ifft2(x: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+def ifft2(x: Value, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
     """The inverse of `fft2`."""
     return c2c(x, s, dim, norm, True)
 
 
-def rfft2(x: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+def rfft2(x: Value, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
     """The transform of real numbers over two axes."""
     return r2c("rfft2", x, s, dim, norm, False)
 
 
-def irfft2(x: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
+def irfft2(x: Value, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
     """The inverse of `rfft2`."""
     return c2r(x, s, dim, norm, True)
 
 
-def fftshift(x: Any, dim: Any = None) -> Any:
+def fftshift(x: Value, dim: Any = None) -> Any:
     """Frequency 0 moved to the middle of each axis."""
     dims = many_dims(tuple(range(x.ndim)) if dim is None else dim, x.ndim)
     return roll(x, [x.shape[d] // 2 for d in dims], dims)
 
 
-def ifftshift(x: Any, dim: Any = None) -> Any:
+def ifftshift(x: Value, dim: Any = None) -> Any:
     """The inverse of `fftshift`."""
     dims = many_dims(tuple(range(x.ndim)) if dim is None else dim, x.ndim)
     return roll(x, [(x.shape[d] + 1) // 2 for d in dims], dims)

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.errors import AutogradError, MissingRuleError, ShapeError
 from gradcli.ops.arithmetic import real_number
+from gradcli.ops.axes import integer
 from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.exponential import exp
 from gradcli.ops.operation import Operation, Value
@@ -129,7 +130,8 @@ def gamma_sign(x: Value) -> Value:
 class Lgamma(Elementwise):
     """log(abs(Gamma(x))); inf at 0, -1, -2, ..."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     domain = (0.3, 4.0)
 
@@ -152,7 +154,8 @@ class Lgamma(Elementwise):
 class Digamma(Elementwise):
     """The derivative of log(Gamma(x))."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     domain = (0.3, 4.0)
 
@@ -169,7 +172,8 @@ class Digamma(Elementwise):
 class Polygamma(Elementwise):
     """The n-th derivative of digamma: (-1)**(n+1) n! zeta(n + 1, x) (DLMF 5.15.1)."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     n: int
     domain = (0.3, 4.0)
@@ -192,7 +196,8 @@ class Polygamma(Elementwise):
 class Mvlgamma(Elementwise):
     """The logarithm of the multivariate gamma function of dimension p: p (p-1) / 4 log(pi) + sum of lgamma(x - j/2) for j < p."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     p: int
     domain = (2.0, 5.0)
@@ -234,7 +239,8 @@ def cast_like(x: Value, other: Value) -> Value:
 class Zeta(Elementwise):
     """The Hurwitz zeta function, the sum of (other + k) ** -x over k >= 0. Domain x > 1, other > 0; no derivative in x, as PyTorch."""
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     saves = "other self=x"
     node = "SpecialZetaBackward0"
@@ -263,7 +269,7 @@ digamma: Operation = Digamma()
 zeta: Operation = Zeta()
 
 
-def special_zeta(x: Value, other: Value) -> Value:
+def special_zeta(x: Value | float, other: Value | float) -> Value:
     """The Hurwitz zeta function, the sum of (other + k) ** -x over k >= 0."""
     op = Zeta()
     if real_number(other):
@@ -275,10 +281,11 @@ HIGHEST = 169
 """The highest derivative of digamma that has a finite derivative itself: 170! is the largest finite factorial."""
 
 
-def polygamma(x: Value, n: Any) -> Value:
+def polygamma(x: Value | float, n: Value | float) -> Value:
     """The n-th derivative of digamma, n >= 0: `polygamma(n, x)` as a function, `x.polygamma(n)` as a method."""
     if real_number(x):
         x, n = n, x
+    n = integer(n, "argument 'n'")
     if n < 0:
         raise ShapeError("polygamma(n, x) does not support negative n.")
     if n > HIGHEST:

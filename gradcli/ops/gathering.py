@@ -164,21 +164,21 @@ def check_index(name: str, x: Any, dim: int, index: Any, src: Any = None, *, exa
         raise ShapeError(f"index {int(wrong.flat[0])} is out of bounds for dimension {dim + max(x.ndim, 1)} with size {size}")
 
 
-def gather(x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(x: Value, dim: int, index: Value, *, sparse_grad: bool = False) -> Any:
     """Along an axis the elements at `index`, which has as many axes as x: out[i, j] = x[i, index[i, j]] for dim = 1."""
     axis = one_dim(dim, x.ndim)
     check_index("gather", x, axis, index)
     return Gather(dim=axis)(x, index)
 
 
-def scatter_add(x: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(x: Value, dim: int, index: Value, src: Value) -> Any:
     """x with `src` added at `index` along an axis."""
     axis = one_dim(dim, x.ndim)
     check_index("scatter_add", x, axis, index, src)
     return ScatterAdd(dim=axis)(x, index, src)
 
 
-def take_along_dim(x: Any, indices: Any, dim: Any = None) -> Any:
+def take_along_dim(x: Value, indices: Value, dim: int | None = None) -> Any:
     """The elements at `indices` along an axis, x and indices broadcast along the others; without an axis, of all in row-major order."""
     if dim is None:
         return gather(reshape(x, -1), 0, reshape(indices, -1))

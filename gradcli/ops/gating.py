@@ -19,7 +19,8 @@ class Glu(Operation):
     """a * sigmoid(b) for the first half a and the second half b of the axis `dim`: (..., 2n, ...) -> (..., n, ...)."""
 
     derivative = "GluBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "glu_cpu"
     dim: int = -1
 
     def halves(self, x: Value) -> tuple[Value, Value]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.errors import DataError
 from gradcli.ops.bounds import Clamp
 from gradcli.ops.elementwise import Elementwise, rational
 from gradcli.ops.operation import Operation, Value
@@ -17,7 +18,7 @@ class Hardtanh(Clamp):
     """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
 
     saves = "max_val=max min_val=min self=x"
-    real_only = True
+    refused = "c"
     node = "HardtanhBackward0"
     min: float = -1.0
     max: float = 1.0
@@ -37,7 +38,8 @@ class Hardtanh(Clamp):
 class Hardsigmoid(Elementwise):
     """min(max(x + 3, 0), 6) / 6. Kinks at -3 and 3, where the derivative is 0, as PyTorch."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "hardsigmoid_cpu"
     domain = (-5.0, 5.0)
 
     def decide(self, x: Value) -> Value:
@@ -61,7 +63,8 @@ class Hardswish(Elementwise):
     """x * hardsigmoid(x). Kinks at -3 and 3, where the derivatives are 0 and 1, those outside, as PyTorch."""
 
     derivative = "HardswishBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "hardswish_cpu"
     domain = (-5.0, 5.0)
 
     def decide(self, x: Value) -> Value:
@@ -84,7 +87,8 @@ class Hardswish(Elementwise):
 class Softshrink(Elementwise):
     """x - lambd above lambd, x + lambd below -lambd, 0 between. Kinks there, where the derivative is 0, as PyTorch."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "softshrink_check"
     lambd: float = 0.5
 
     def decide(self, x: Value) -> Value:
@@ -109,7 +113,8 @@ class Softshrink(Elementwise):
 class Hardshrink(Elementwise):
     """x, and 0 within [-lambd, lambd], where it jumps; the derivative is 1 outside, else 0."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "hardshrink_cpu"
     lambd: float = 0.5
 
     def decide(self, x: Value) -> Value:
@@ -129,7 +134,7 @@ class Threshold(Elementwise):
     """x above `threshold`, else `value`. The derivative is 1 above, else 0."""
 
     saves = "self=x threshold"
-    real_only = True
+    refused = "c"
     threshold: float
     value: float
 
@@ -160,7 +165,10 @@ def relu6(x: Value) -> Value:
 
 def hardtanh(x: Value, min_val: float = -1.0, max_val: float = 1.0) -> Value:
     """x held within [min_val, max_val]. Kinks at the bounds, where the derivative is 0, as PyTorch."""
-    return Hardtanh(min=min_val, max=max_val)(x)
+    if min_val > max_val:
+        raise DataError("min_val cannot be greater than max_val")
+    whole = np.dtype(x.dtype).kind in "iu"
+    return Hardtanh(min=int(min_val) if whole else min_val, max=int(max_val) if whole else max_val)(x)
 
 
 OPERATIONS = (Hardtanh, Hardsigmoid, Hardswish, Softshrink, Hardshrink, Threshold)

@@ -25,7 +25,7 @@ class SoftMarginLoss(Loss):
 
     saves = "reduction self=x target"
     derivative = "SoftMarginLossBackwardBackward0"
-    real_only = True
+    refused = "c"
     analytic = False
     extended = True
 
@@ -47,7 +47,7 @@ class SoftMarginLoss(Loss):
 class Margins(Loss, abstract=True):
     """A loss of each row of classes, of pairs of them that are less than a margin apart. Shapes: x (N, C) or (C) -> (N), ()."""
 
-    real_only = True
+    refused = "c"
 
     def share(self, g: Value, x: Value) -> Value:
         """The gradient of each row's loss, beside the axis of classes, divided by their number."""
@@ -167,7 +167,7 @@ class MultilabelMarginLoss(Margins):
         yield cls(), (rng.normal(size=(3,)), np.array([1, -1, 0]))
 
 
-def soft_margin_loss(x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
+def soft_margin_loss(x: Value, target: Value, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """log(1 + exp(-target * x)), without overflow."""
     if broadcast_lead(x.shape, target.shape) != x.shape:
         raise ShapeError(f"The target of shape {list(target.shape)} does not fit an input of shape {list(x.shape)}")
@@ -175,7 +175,7 @@ def soft_margin_loss(x: Any, target: Any, size_average: Any = None, reduce: Any 
 
 
 def multi_margin_loss(
-    x: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None,
+    x: Value, target: Value, p: int = 1, margin: float = 1.0, weight: Value | None = None, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """The sum over other classes i of weight[t] * max(0, margin - x[t] + x[i]) ** p, over the number of classes."""
@@ -197,7 +197,7 @@ def multi_margin_loss(
     return op(x if x.ndim else x.reshape(1), target if x.ndim > 1 else target.reshape(()), weight)
 
 
-def multilabel_margin_loss(x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
+def multilabel_margin_loss(x: Value, target: Value, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """The sum over labels j and other classes i of max(0, 1 - x[j] + x[i]), over the number of classes; labels end at the first -1."""
     if target.shape != x.shape:
         raise ShapeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(x.shape)}")

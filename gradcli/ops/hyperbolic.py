@@ -18,6 +18,8 @@ from gradcli.ops.where import where
 class Sinh(Elementwise):
     """(e ** x - e ** -x) / 2."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return np.sinh(x)
 
@@ -30,6 +32,8 @@ class Sinh(Elementwise):
 
 class Cosh(Elementwise):
     """(e ** x + e ** -x) / 2."""
+
+    floating = True
 
     def forward(self, x: Value) -> Value:
         return np.cosh(x)
@@ -44,6 +48,8 @@ class Cosh(Elementwise):
 class Sech(Elementwise):
     """1 / cosh(x), which goes to 0 where cosh overflows: the root of the derivative of tanh."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return 1 / np.cosh(x)
 
@@ -57,6 +63,7 @@ class Sech(Elementwise):
 class Tanh(Elementwise):
     """sinh(x) / cosh(x). The derivative sech(x)**2 keeps its digits in the tails, where PyTorch's 1 - out**2 is 0."""
 
+    floating = True
     derivative = "TanhBackwardBackward0"
 
     def forward(self, x: Value) -> Value:
@@ -76,6 +83,8 @@ class Tanh(Elementwise):
 class Asinh(Elementwise):
     """log(x + sqrt(x**2 + 1))."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return np.arcsinh(x)
 
@@ -89,6 +98,7 @@ class Asinh(Elementwise):
 class Acosh(Elementwise):
     """log(x + sqrt(x**2 - 1)). Domain x >= 1; below, value and derivative are NaN (PyTorch gives a number for the derivative below -1)."""
 
+    floating = True
     domain = (1.2, 3.0)
 
     def forward(self, x: Value) -> Value:
@@ -109,6 +119,7 @@ class Acosh(Elementwise):
 class Atanh(Elementwise):
     """log((1 + x) / (1 - x)) / 2. Domain -1 <= x <= 1, NaN outside."""
 
+    floating = True
     domain = (-0.9, 0.9)
 
     def forward(self, x: Value) -> Value:

@@ -77,7 +77,8 @@ def density(a: Value, x: Value) -> Value:
 class Igamma(Elementwise):
     """The regularised lower incomplete gamma function P(x, other). Domain x > 0, other >= 0; no derivative in x, as PyTorch."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "igamma_cpu"
     analytic = False
     keeps_all = True
     upper = False
@@ -103,7 +104,8 @@ class Igamma(Elementwise):
 class Igammac(Igamma):
     """The regularised upper incomplete gamma function Q(x, other) = 1 - P(x, other)."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "igammac_cpu"
     analytic = False
     upper = True
 

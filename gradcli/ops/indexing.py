@@ -236,7 +236,7 @@ def getitem(x: Any, index: Any) -> Any:
     return Alias()(x) if view is x else view
 
 
-def select(x: Any, dim: int, index: int) -> Any:
+def select(x: Value, dim: int, index: int) -> Any:
     """The elements at one index of an axis, which goes. IndexError out of range."""
     axis = one_dim(dim, x.ndim)
     if x.ndim == 0:
@@ -253,7 +253,7 @@ def _selected(x: Any, axis: int, index: int) -> Any:
     return Select(dim=written(axis - x.ndim, axis), index=written(index + size, index) if index < 0 else index)(x)
 
 
-def narrow(x: Any, dim: int, start: Any, length: int) -> Any:
+def narrow(x: Value, dim: int, start: Any, length: int) -> Any:
     """`length` elements of an axis from `start` on."""
     axis = one_dim(dim, x.ndim)
     size = x.shape[axis]

@@ -17,7 +17,8 @@ class LogSigmoid(Elementwise):
 
     saves = "buffer self=x"
     derivative = "LogSigmoidBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "log_sigmoid_cpu"
     analytic = False
     name = "logsigmoid"
     node = "LogSigmoidBackward0"
@@ -40,7 +41,8 @@ class Softplus(Elementwise):
     """log(1 + e ** (beta x)) / beta; x itself where beta x > threshold, as PyTorch, which makes the derivative there exactly 1."""
 
     derivative = "SoftplusBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "softplus_cpu"
     analytic = False
     beta: float = 1
     threshold: float = 20
@@ -67,7 +69,8 @@ class Softplus(Elementwise):
 class Logaddexp(Elementwise):
     """log(e ** x + e ** y), finite where the exponentials overflow."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "logaddexp_cpu"
     analytic = False
     keeps_all = True
 
@@ -87,7 +90,8 @@ class Logaddexp(Elementwise):
 class Logaddexp2(Elementwise):
     """log2(2 ** x + 2 ** y), finite where the powers overflow."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "logaddexp2_cpu"
     analytic = False
     keeps_all = True
 
@@ -110,7 +114,8 @@ class Logit(Elementwise):
     Computed as a difference of logarithms near the ends and by log1p near 1/2, where the two cancel.
     """
 
-    real_only = True
+    floating = True
+    refused = "c"
     eps: float | None = None
     domain = (0.05, 0.95)
 

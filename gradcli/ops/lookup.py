@@ -59,7 +59,7 @@ class Embedding(Structural):
         yield cls(padding_idx=3), (rng.normal(size=(4, 2)), np.array([[0, 3], [3, 1]]))
 
 
-def embedding(x: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0) -> Any:
+def embedding(x: Any, weight: Value, padding_idx: int | None = None, max_norm: Any = None, norm_type: float = 2.0) -> Any:
     """Rows of a table at indices x: (...), (n, d) -> (..., d)."""
     if x.dtype.kind not in "iu":
         raise DtypeError(
@@ -105,13 +105,18 @@ class OneHot(Operation):
         yield cls(classes=3), (np.array([0, 2]),)
 
 
-def nonzero(x: Any, *, as_tuple: bool = False) -> Any:
+def nonzero(x: Value, *, as_tuple: bool = False) -> Any:
     """The places of all elements that are not 0: one row each, or one index tensor an axis."""
     places = Nonzero()(x)
     return tuple(Select(dim=-1, index=k)(places) for k in range(x.ndim)) if as_tuple else places
 
 
-def one_hot(x: Any, num_classes: int = -1) -> Any:
+def chosen(condition: Value, x: Value | float | None = None, y: Value | float | None = None) -> Any:
+    """x where the condition holds, y elsewhere; of the condition alone the places where it does, one index tensor an axis."""
+    return nonzero(condition, as_tuple=True) if x is None and y is None else where(condition, x, y)
+
+
+def one_hot(x: Value, num_classes: int = -1) -> Any:
     """Classes as vectors of 0 and 1; without num_classes as many as the largest class asks for."""
     value = raw(x)
     if value.dtype.kind not in "iu":
@@ -129,7 +134,7 @@ class Isin(Operation):
 
     differentiable = False
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value | float, y: Value | float) -> Value:
         return np.isin(x, y)
 
     @classmethod
@@ -154,7 +159,7 @@ class Bincount(Operation):
         yield cls(minlength=4), (np.array([0, 2, 2]),)
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Value, weights: Value | None = None, minlength: int = 0) -> Any:
     """How often each of the integers 0, 1, ... occurs in a vector; with weights the sum of those of each."""
     if x.ndim != 1 or x.dtype.kind not in "iu" or (raw(x).size and raw(x).min() < 0):
         raise ShapeError("bincount only supports 1-d non-negative integral inputs.")
@@ -164,4 +169,4 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 OPERATIONS = (Embedding, Nonzero, OneHot, Isin, Bincount)
 FUNCTIONS = (embedding, nonzero, one_hot, bincount)
-SPELLINGS = {"argwhere": nonzero}
+SPELLINGS = {"argwhere": nonzero, "where": chosen}

@@ -59,7 +59,8 @@ class MseLoss(Loss):
     """Mean squared error: (x - target) ** 2 of each element. Shapes: x and target alike, kept; a reduction gives ()."""
 
     derivative = "MseLossBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "mse_cpu"
 
     def forward(self, x: Value, target: Value) -> Value:
         return self.reduce(np.square(x - target))
@@ -78,7 +79,8 @@ class SmoothL1Loss(Loss):
     """
 
     derivative = "SmoothL1LossBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "smooth_l1_cpu"
     beta: float = 1.0
 
     def decide(self, x: Value, target: Value) -> Value:
@@ -112,7 +114,8 @@ class HuberLoss(Loss):
     """
 
     derivative = "HuberLossBackwardBackward0"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "huber_cpu"
     delta: float = 1.0
 
     def decide(self, x: Value, target: Value) -> Value:
@@ -154,12 +157,12 @@ def alike(x: Any, target: Any) -> tuple[Any, Any]:
     return tuple(t if t.shape == shape else Expand(shape=shape)(t) for t in (x, target))
 
 
-def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+def mse_loss(x: Value, target: Value, reduction: str = "mean") -> Any:
     """The squared error (x - target) ** 2: its mean, sum, or each element's."""
     return MseLoss(reduction=reduction_of(reduction))(*alike(x, target))
 
 
-def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+def smooth_l1_loss(x: Value, target: Value, reduction: str = "mean", beta: float = 1.0) -> Any:
     """0.5 * d ** 2 / beta for abs(d) < beta, else abs(d) - 0.5 * beta, with d = x - target; beta 0 gives l1_loss."""
     if beta < 0:
         raise DataError("smooth_l1_loss does not support negative values for beta.")
@@ -168,7 +171,7 @@ def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean", beta: float = 1
     return SmoothL1Loss(beta=float(beta), reduction=reduction_of(reduction))(*alike(x, target))
 
 
-def huber_loss(x: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+def huber_loss(x: Value, target: Value, reduction: str = "mean", delta: float = 1.0) -> Any:
     """0.5 * d ** 2 for abs(d) <= delta, else delta * (abs(d) - 0.5 * delta), with d = x - target."""
     if delta <= 0:
         raise DataError("huber_loss does not support non-positive values for delta.")
@@ -182,7 +185,7 @@ def reduced(values: Any, reduction: str) -> Any:
     return mean(values) if reduction == "mean" else total(values)
 
 
-def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+def l1_loss(x: Value, target: Value, reduction: str = "mean") -> Any:
     """The absolute error abs(x - target): its mean, sum, or each element's. At 0: derivative 0."""
     x, target = alike(x, target)
     return reduced(absolute(x - target), reduction)

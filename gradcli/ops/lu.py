@@ -29,6 +29,9 @@ class LinalgLuFactorEx(Factored):
     Source: F. de Hoog, R. Anderssen, M. Lukas, Differentiation of matrix functionals using triangular factorization, 2011.
     """
 
+    refused = "biu"
+    kernel_name = "lu_cpu"
+
     saves = "LU=out pivot:True pivots=row_exchanges"
     multiplications = 1
     name = "lu_compact"
@@ -113,7 +116,7 @@ LuFactor = returned("linalg_lu_factor", "LU pivots")
 LuResult = returned("linalg_lu", "P L U")
 
 
-def lu_factor(x: Any, *, pivot: bool = True) -> Any:
+def lu_factor(x: Value, *, pivot: bool = True) -> Any:
     """(LU, pivots): the LU factorisation of x in one matrix, and the row exchanges."""
     need_matrix("linalg.lu_factor", x)
     return LuFactor(compact(x), pivots_of(x))
@@ -121,6 +124,9 @@ def lu_factor(x: Any, *, pivot: bool = True) -> Any:
 
 class LinalgLu(Factored):
     """L (unit lower triangle) and U with L @ U = x[order]. (..., m, n) -> (..., m, k), (..., k, n), k = min(m, n)."""
+
+    refused = "biu"
+    kernel_name = "lu_cpu"
 
     saves = "L=out.0 P=permutation U=out.1 pivot:True"
     multiplications = 1
@@ -166,7 +172,7 @@ def permuting(order: Value, dtype: Any) -> Value:
     return np.swapaxes(np.eye(order.shape[-1], dtype=dtype)[order], -1, -2)
 
 
-def lu(x: Any, *, pivot: bool = True) -> Any:
+def lu(x: Value, *, pivot: bool = True) -> Any:
     """(P, L, U) with P @ L @ U = x."""
     need_matrix("linalg.lu", x)
     low, high = LinalgLu()(x)
@@ -249,12 +255,12 @@ def moved(x: Value, order: Value) -> Value:
     return take_along_dim(x, order[..., None], -2)
 
 
-def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+def linalg_lu_solve(LU: Value, pivots: Value, B: Value, *, left: bool = True, adjoint: bool = False) -> Any:
     """The solution X of A @ X = B (or X @ A = B), from (LU, pivots) = linalg.lu_factor(A); `adjoint`: with the conjugate transpose of A."""
     return LinalgLuSolve(left=left, adjoint=adjoint)(LU, pivots, B)
 
 
-def lu_solve(x: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def lu_solve(x: Value, LU_data: Value, LU_pivots: Value) -> Any:
     """The solution X of A @ X = x from the LU factorisation of A."""
     return linalg_lu_solve(LU_data, LU_pivots, x)
 

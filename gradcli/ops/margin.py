@@ -16,6 +16,7 @@ from gradcli.ops.exponential import Xlogy, exp, sqrt
 from gradcli.ops.logistic import Logaddexp, LogSigmoid
 from gradcli.ops.loss import reduced, reduction_of
 from gradcli.ops.numbered import minus, plus
+from gradcli.ops.operation import Value
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import clone, unsqueeze
 from gradcli.ops.where import where
@@ -25,7 +26,7 @@ xlogy = Xlogy()
 larger = Logaddexp()
 
 
-def kl_div(x: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False) -> Any:
+def kl_div(x: Value, target: Value, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False) -> Any:
     """target * (log(target) - x) for log probabilities x; `log_target`: exp(target) * (target - x). 0 where the target is 0.
 
     Reductions also "batchmean": the sum over the first axis' length.
@@ -37,7 +38,7 @@ def kl_div(x: Any, target: Any, size_average: Any = None, reduce: Any = None, re
 
 
 def hinge_embedding_loss(
-    x: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    x: Value, target: Value, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """x where the target is 1, max(0, margin - x) where it is -1."""
     apart = where(target != 1, clamp_min(sub(margin, x), 0), 0.0)
@@ -45,7 +46,7 @@ def hinge_embedding_loss(
 
 
 def margin_ranking_loss(
-    x: Any, input2: Any, target: Any, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    x: Value, input2: Value, target: Value, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """max(0, -target * (x - input2) + margin)."""
     if not x.ndim == input2.ndim == target.ndim:
@@ -57,7 +58,7 @@ def margin_ranking_loss(
 
 
 def cosine_embedding_loss(
-    x: Any, input2: Any, target: Any, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    x: Value, input2: Value, target: Value, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """1 - cos(x, input2) where the target is 1, max(0, cos - margin) where it is -1; cos over the last axis."""
     last = x.ndim - 1
@@ -68,7 +69,7 @@ def cosine_embedding_loss(
 
 
 def triplet_margin_loss(
-    x: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
+    x: Value, positive: Value, negative: Value, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
     size_average: Any = None, reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """max(0, distance(x, positive) - distance(x, negative) + margin); `swap` takes the nearer of both to negative."""
@@ -92,7 +93,7 @@ def triplet_margin_with_distance_loss(
 
 
 def poisson_nll_loss(
-    x: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
+    x: Value, target: Value, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """exp(x) - target * x, or x - target * log(x + eps); `full` adds Stirling's formula where the target exceeds 1."""

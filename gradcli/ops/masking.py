@@ -120,7 +120,7 @@ def kind_name(mask: Any) -> str:
     return {"float64": "double", "float32": "float", "int64": "long int", "int32": "int"}.get(name, name)
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(x: Value, mask: Value, value: Value | float) -> Any:
     """x with one number where the mask holds."""
     truth("masked_fill_", mask)
     if np.ndim(raw(value)):
@@ -141,13 +141,13 @@ def common(x: Any, mask: Any) -> tuple[Any, Any]:
     return (x if x.shape == shape else Expand(shape=shape)(x)), (mask if mask.shape == shape else np.broadcast_to(raw(mask), shape))
 
 
-def masked_select(x: Any, mask: Any) -> Any:
+def masked_select(x: Value, mask: Value) -> Any:
     """The elements where the mask holds, in row-major order, as a vector."""
     truth("masked_select(): expected BoolTensor for mask: masked_select", mask)
     return MaskedSelect()(*common(x, mask))
 
 
-def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(x: Value, mask: Value, source: Value) -> Any:
     """x with the elements where the mask holds replaced by those of source, one after the other."""
     truth("masked_scatter", mask)
     x, mask = common(x, mask)
@@ -168,7 +168,7 @@ def flat_index(x: Any, index: Any) -> Any:
     return index
 
 
-def take(x: Any, index: Any, axis: Any = None) -> Any:
+def take(x: Value, index: Value, axis: Any = None) -> Any:
     """The elements at indices in row-major order; with NumPy's `axis` the parts along it."""
     if axis is not None:
         index = np.asarray(raw(index)) if isinstance(index, list) else index
@@ -176,12 +176,12 @@ def take(x: Any, index: Any, axis: Any = None) -> Any:
     return Take()(x, flat_index(x, index))
 
 
-def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(x: Value, index: Value, source: Value, accumulate: bool = False) -> Any:
     """x with the elements at indices in row-major order replaced by, or increased by, those of source."""
     return Put(accumulate=accumulate)(x, flat_index(x, index), source)
 
 
-def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(x: Value, indices: Any, values: Value, accumulate: bool = False) -> Any:
     """x with `values` written (or added) at a tuple of index tensors."""
     given = {k: i for k, i in enumerate(indices) if i is not None}
     axes, places = stack_indices(given) if len(given) > 1 else (list(given), *given.values())

@@ -11,6 +11,7 @@ from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import raw, written
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Structural, Value
+from gradcli.ops.promotion import scalar_type
 from gradcli.ops.shape import Squeeze, UnsafeView, contiguous, reshape, unsqueeze
 from gradcli.ops.structure import Expand
 from gradcli.ops.transposition import T, Transpose
@@ -128,6 +129,9 @@ class Mv(Product):
 class Dot(Product):
     """Inner product of two vectors: sum_k x[k] * tensor[k]. (k), (k) -> ()."""
 
+    refused = "b"
+    kernel_name = "dot"
+
     def forward(self, x: Value, tensor: Value) -> Value:
         check_vectors(x, tensor)
         return np.dot(x, tensor) if x.dtype.kind != "O" else np.asarray(np.add.reduce(x * tensor))[()]
@@ -148,6 +152,9 @@ class Dot(Product):
 
 class Vdot(Product):
     """Inner product of two vectors, the first conjugated: sum_k conj(x[k]) * y[k]. (k), (k) -> ()."""
+
+    refused = "b"
+    kernel_name = "dot"
 
     analytic = False
 
@@ -178,7 +185,7 @@ def check_vectors(x: Value, y: Value) -> None:
             f"inconsistent tensor size, expected tensor [{len(x)}] and src [{len(y)}] to have the same number of elements, "
             f"but got {len(x)} and {len(y)} elements respectively"
         )
-    same_dtype(x, y, lambda a, b: f"dot : expected both vectors to have same dtype, but found {a.name.title()} and {b.name.title()}")
+    same_dtype(x, y, lambda a, b: f"dot : expected both vectors to have same dtype, but found {scalar_type(a)} and {scalar_type(b)}")
 
 
 class Bmm(Product):
@@ -222,7 +229,7 @@ bmm: Operation = Bmm()
 squeeze_first: Operation = Squeeze(dim=(written(-2, 0),), form=4)
 
 
-def matmul(x: Any, y: Any) -> Any:
+def matmul(x: Value, y: Value) -> Any:
     """The product x @ y.
 
     Two vectors give their inner product (), two matrices their product, matrix and vector a vector; of more
@@ -284,7 +291,7 @@ def broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     return np.broadcast_shapes(a, b)
 
 
-def outer(x: Any, vec2: Any) -> Any:
+def outer(x: Value, vec2: Value) -> Any:
     """out[i, j] = x[i] * vec2[j]. (m), (n) -> (m, n)."""
     for value in (x, vec2):
         if np.ndim(value) != 1:

@@ -45,6 +45,9 @@ class LinalgMatrixExp(Operation):
     matrix functions and applications, 1996.
     """
 
+    refused = "biu"
+    kernel_name = "linalg.matrix_exp"
+
     multiplications = 12
     name = "linalg.matrix_exp"
 
@@ -71,12 +74,12 @@ class LinalgMatrixExp(Operation):
         yield cls(), (np.array([[0.0, 9.0], [-4.0, 1.0]]),)
 
 
-def matrix_exp(x: Any) -> Any:
+def matrix_exp(x: Value) -> Any:
     """The exponential of a square matrix, the sum of x ** k / k!."""
     return LinalgMatrixExp()(x)
 
 
-def matrix_power(x: Any, n: int) -> Any:
+def matrix_power(x: Value, n: int) -> Any:
     """x multiplied n times with itself; for negative n its inverse."""
     need_square("linalg.matrix_power", x)
     n = integer(n, "n")
@@ -99,7 +102,7 @@ def matrix_power(x: Any, n: int) -> Any:
     return out
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: Value, p: Any = None) -> Any:
     """norm(x) * norm(inverse(x)): for p = None or 2 the largest singular value over the smallest, for -2 the inverse ratio."""
     if p is None or p in (2, -2):
         values = singular_values(x)
@@ -121,7 +124,7 @@ def matrix_size(x: Any, p: Any) -> Any:
     return amax(sums, -1) if p > 0 else amin(sums, -1)
 
 
-def linalg_vander(x: Any, *, N: int | None = None) -> Any:
+def linalg_vander(x: Value, *, N: int | None = None) -> Any:
     """Powers 0 to N - 1 of each element. (..., n) -> (..., n, N); N is n unless given."""
     count = x.shape[-1] if N is None else integer(N, "N")
     if count <= 1:
@@ -131,7 +134,7 @@ def linalg_vander(x: Any, *, N: int | None = None) -> Any:
     return cat([np.ones((*x.shape, 1), x.dtype), powers], -1)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Value, N: int | None = None, increasing: bool = False) -> Any:
     """Powers of each element of a vector, the highest first unless `increasing`. (n) -> (n, N)."""
     if x.ndim != 1:
         raise ShapeError("x must be a one-dimensional tensor.")
@@ -141,7 +144,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     return stack([power(x, float(k)) if k else x * 0.0 + 1.0 for k in order], -1)
 
 
-def cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(x: Value, *, correction: int = 1, fweights: Value | None = None, aweights: Value | None = None) -> Any:
     """The covariance of variables (rows) over observations (columns), divided by their number less `correction`."""
     if x.ndim > 2:
         raise ShapeError(f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim} dimensions")
@@ -159,12 +162,12 @@ def adjoint_of(x: Any) -> Any:
     return conj(T()(x))
 
 
-def linalg_diagonal(x: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def linalg_diagonal(x: Value, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A diagonal of the last two axes, as the last axis."""
     return diagonal(x, offset, dim1, dim2)
 
 
-def corrcoef(x: Any) -> Any:
+def corrcoef(x: Value) -> Any:
     """The correlation of variables (rows) over observations (columns): their covariance over both standard deviations."""
     c = cov(x)
     if c.ndim == 0:

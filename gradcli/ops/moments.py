@@ -126,22 +126,22 @@ def spread_of(cls: type[Var], x: Any, dim: Any, unbiased: Any, correction: Any, 
     return cls(dim=dims_or_all(dim, x.ndim), correction=correction, keepdim=keepdim).telling(**told)(x)
 
 
-def var(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def var(x: Value, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: float | None = None) -> Any:
     """The variance, divided by n - correction (n - 1 unless said otherwise)."""
     return spread_of(Var, x, dim, unbiased, correction, keepdim)
 
 
-def std(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def std(x: Value, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: float | None = None) -> Any:
     """The standard deviation, the root of the variance; its derivative at constants is 0."""
     return spread_of(Std, x, dim, unbiased, correction, keepdim)
 
 
-def var_mean(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def var_mean(x: Value, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: float | None = None) -> Any:
     """The pair of variance and mean."""
     return spread_of(VarMean, x, dim, unbiased, correction, keepdim)
 
 
-def std_mean(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def std_mean(x: Value, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: float | None = None) -> Any:
     """The pair of standard deviation and mean."""
     return spread_of(StdMean, x, dim, unbiased, correction, keepdim)
 

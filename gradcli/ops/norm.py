@@ -16,7 +16,8 @@ from gradcli.ops.exponential import exp, floats
 from gradcli.ops.extreme import amax, amin
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.orthogonal import singular_values
-from gradcli.ops.reduction import NAMES, Examples, Reduction, Sum, cast, total
+from gradcli.ops.promotion import scalar_type
+from gradcli.ops.reduction import Examples, Reduction, Sum, cast, total
 from gradcli.ops.rounding import absolute, sgn
 from gradcli.ops.shape import unsqueeze
 from gradcli.ops.structure import SumTo, To
@@ -250,20 +251,20 @@ class Norm(LinalgVectorNorm):
 
 
 def need_float(name: str, x: Any) -> None:
-    if x.dtype.kind in NAMES:
+    if x.dtype.kind in "biu":
         raise DtypeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {NAMES[x.dtype.kind]}",
+            f"{name}: Expected a floating point or complex tensor as input. Got {scalar_type(x)}",
             hint="make it floating first: .double()",
         )
 
 
-def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+def logsumexp(x: Value, dim: Any, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) along axes, without overflow."""
-    x = To(dtype=np.float64)(x) if x.dtype.kind in NAMES else x
+    x = To(dtype=np.float64)(x) if x.dtype.kind in "biu" else x
     return Logsumexp(dim=many_dims(dim, x.ndim), keepdim=keepdim)(x)
 
 
-def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def vector_norm(x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The norm of any order of all elements as one vector, or of the vectors along axes."""
     need_float("linalg.vector_norm", x)
     x = cast(x, dtype)
@@ -276,7 +277,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
     return LinalgVectorNorm(ord=ord, dim=dims, keepdim=keepdim)(x)
 
 
-def matrix_norm(x: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
+def matrix_norm(x: Value, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The norm of matrices: "fro", 1 and -1 (columns), inf and -inf (rows), 2, -2 and "nuc" (singular values)."""
     need_float("linalg.matrix_norm", x)
     if x.ndim < 2:
@@ -303,7 +304,7 @@ def unsqueeze_both(x: Any, row: int, column: int, ndim: int) -> Any:
     return x
 
 
-def norm(x: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(x: Value, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """torch.norm: the norm of order p of all elements, or of the vectors along axes; "fro" is 2, "nuc" of matrices."""
     x = cast(x, dtype)
     need_float("linalg.vector_norm", x)
@@ -314,7 +315,7 @@ def norm(x: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: 
     return vector_norm(x, 2 if p == "fro" or p is None else p, dim, keepdim)
 
 
-def linalg_norm(x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def linalg_norm(x: Value, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """torch.linalg.norm: a vector norm of all elements without an order; else of vectors, or of matrices where x (or dim) has two axes."""
     dims = None if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
     if ord is None:
@@ -328,12 +329,12 @@ def linalg_norm(x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
     return vector_norm(x, ord, dim, keepdim, dtype=dtype)
 
 
-def dist(x: Any, other: Any, p: float = 2) -> Any:
+def dist(x: Value, other: Value, p: float = 2) -> Any:
     """The norm of order p of x - other."""
     return Dist(p=p)(x, other)
 
 
-def renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(x: Value, p: float, dim: int, maxnorm: float) -> Any:
     """x with every part along an axis scaled down to a norm of at most maxnorm."""
     need_float("renorm", x)
     return Renorm(p=p, dim=one_dim(dim, x.ndim), maxnorm=maxnorm)(x)

@@ -118,7 +118,7 @@ class NativeLayerNorm(Normalized):
     saves = "bias input=x normalized_shape result1=means result2=scales weight"
     derivative = "NativeLayerNormBackwardBackward0"
     joint = True
-    real_only = True
+    refused = "c"
     count: int = 1
 
     def axes_of(self, x: Value) -> Sizes:
@@ -153,7 +153,8 @@ class NativeBatchNorm(Channelled):
     saves = "eps input=x result1=means result2=scales training:True weight"
     derivative = "NativeBatchNormBackwardBackward0"
     joint = True
-    real_only = True
+    refused = "biuc"
+    kernel_name = "batch_norm"
     lifts = False
 
     def axes_of(self, x: Value) -> Sizes:
@@ -169,7 +170,8 @@ class NativeGroupNorm(Channelled):
     """Normalised over each of `groups` groups of channels (axis 1) and all further axes. (N, C, ...) -> (N, C, ...)."""
 
     saves = "C=x_shape.1 HxW=places N=x_shape.0 eps group=groups input=x result1=means result2=scales weight"
-    real_only = True
+    refused = "biuc"
+    kernel_name = "GroupNormKernelImpl"
     groups: int = 1
     lifts = False
 
@@ -198,7 +200,7 @@ class FixedBatchNorm(Operation):
     saves = "eps input=x result1=nothing result2=nothing running_mean running_var training:False weight"
     derivative = "NativeBatchNormBackwardBackward0"
     joint = True
-    real_only = True
+    refused = "c"
     name = "batch_norm_eval"
     node = "NativeBatchNormBackward0"
     eps: float = 1e-5
@@ -236,7 +238,7 @@ class FixedBatchNorm(Operation):
         yield cls(), (rng.normal(size=(4, 3)), rng.normal(size=(3,)), rng.normal(size=(3,)), running_mean, running_var)
 
 
-def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+def layer_norm(x: Value, normalized_shape: Any, weight: Value | None = None, bias: Value | None = None, eps: float = 1e-5) -> Any:
     """x normalised over its last axes, which have `normalized_shape`, then scaled and shifted."""
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
     for name, parameter in (("weight", weight), ("bias", bias)):
@@ -254,8 +256,8 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
 
 
 def batch_norm(
-    x: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False, momentum: float = 0.1,
-    eps: float = 1e-5,
+    x: Value, running_mean: Value | None, running_var: Value | None, weight: Value | None = None, bias: Value | None = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """x normalised for each channel (axis 1): by its own mean and variance when training, else by the running ones.
 
@@ -277,10 +279,12 @@ def batch_norm(
     return op(x, weight, bias)
 
 
-def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+def group_norm(x: Value, num_groups: int, weight: Value | None = None, bias: Value | None = None, eps: float = 1e-5) -> Any:
     """x normalised over groups of channels (axis 1) and all further axes, for each example by itself."""
     if x.ndim < 2:
         raise ShapeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
+    if num_groups < 1:
+        raise ShapeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if x.shape[1] % num_groups:
         raise ShapeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -290,8 +294,8 @@ def group_norm(x: Any, num_groups: int, weight: Any = None, bias: Any = None, ep
 
 
 def instance_norm(
-    x: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: bool = True,
-    momentum: float = 0.1, eps: float = 1e-5,
+    x: Value, running_mean: Value | None = None, running_var: Value | None = None, weight: Value | None = None, bias: Value | None = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """x normalised over the axes after the channels, for each example and channel by itself: all of them as channels of one example.
 
@@ -312,7 +316,7 @@ def instance_norm(
     return reshape(out, x.shape)
 
 
-def rms_norm(x: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(x: Value, normalized_shape: Any, weight: Value | None = None, eps: float | None = None) -> Any:
     """x over the root of the mean of its squares over the last axes; eps is that of the dtype unless given."""
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
     if x.shape[x.ndim - len(shape) :] != shape:

@@ -130,8 +130,12 @@ class Operation:
     """Its numpy form, on a pinned branch, is right for complex arguments too: a complex step may go through it."""
     extended: ClassVar[bool] = False
     """Not analytic in its numpy form, but its definition (`exact`) is right for tangents in extended precision."""
-    real_only: ClassVar[bool] = False
-    """PyTorch has no form of it for complex numbers."""
+    floating: ClassVar[bool] = False
+    """Its results are floats: of truth values and integers alone it makes floats first, of PyTorch's default dtype."""
+    refused: ClassVar[str] = ""
+    """The kinds of dtypes, in NumPy's letters, that PyTorch has no form of it for: "c" complex numbers, "biu" truth values and integers."""
+    kernel_name: ClassVar[str] = ""
+    """What PyTorch's message calls it then, where that is not its name."""
     decides: ClassVar[bool] = False
     """It has switches: `branch(*args, decision)` with what `decide(*args)` chose."""
     rules: ClassVar[tuple[tuple[Callable[..., Any], tuple[int, ...], bool] | None, ...]] = ()
@@ -155,12 +159,17 @@ class Operation:
         cls.decides = cls.decide is not Operation.decide
         grows = cls.heavy or cls.size.__qualname__ not in ("Operation.size", "Elementwise.size")
         cls.ordinary = cls.differentiable and not cls.view and not grows
-        body = cls.branch if cls.decides else cls.forward
+        body = cls.body()
         names = parameter_names(body)[1:]
         cls.variadic = bool(body.__code__.co_flags & CO_VARARGS)
         cls.arguments = tuple(n for n in names if n != "decision")
         cls.rules = tuple(cls._rule(argument) for argument in cls.arguments)
         cls.plans = {}
+
+    @classmethod
+    def body(cls) -> Callable[..., Any]:
+        """The function whose parameters are the arguments."""
+        return cls.branch if cls.decides else cls.forward
 
     @classmethod
     def _rule(cls, argument: str) -> tuple[Callable[..., Any], tuple[int, ...], bool] | None:

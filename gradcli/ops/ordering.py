@@ -77,7 +77,7 @@ class Sort(Chosen):
     """
 
     saves = "dim indices=decision self_sym_sizes=x_shape"
-    real_only = True
+    refused = "c"
     descending: bool = False
 
     def decide(self, x: Value) -> Any:
@@ -96,7 +96,7 @@ class Topk(Chosen):
     """
 
     saves = "dim indices=decision self_sym_sizes=x_shape"
-    real_only = True
+    refused = "c"
     k: int = 1
     largest: bool = True
 
@@ -142,7 +142,8 @@ class Kthvalue(Picked):
     (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
     """
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "kthvalue_cpu"
     k: int = 1
 
     def decide(self, x: Value) -> Any:
@@ -163,7 +164,7 @@ class MedianDim(Picked):
     (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
     """
 
-    real_only = True
+    refused = "c"
     node = "MedianBackward1"
 
     def decide(self, x: Value) -> Any:
@@ -178,7 +179,7 @@ class NanmedianDim(Picked):
     (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
     """
 
-    real_only = True
+    refused = "c"
     node = "NanmedianBackward1"
 
     def decide(self, x: Value) -> Any:
@@ -192,7 +193,7 @@ class Mode(Picked):
     (..., n, ...) -> (..., ...) twice. Kink at ties, where the element at the index returned has the gradient.
     """
 
-    real_only = True
+    refused = "c"
 
     def decide(self, x: Value) -> Any:
         def last(row: Value) -> int:
@@ -210,7 +211,8 @@ class Median(MaxAll):
     (...) -> (). Elements that are equal to it share the gradient equally, as PyTorch.
     """
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "median_cpu"
     rule: ClassVar[type[Picked]] = MedianDim
     node = "MedianBackward0"
 
@@ -231,7 +233,8 @@ class Nanmedian(Median):
     (...) -> (). Elements that are equal to it share the gradient equally, as PyTorch.
     """
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "median_cpu"
     rule: ClassVar[type[Picked]] = NanmedianDim
     node = "NanmedianBackward0"
 
@@ -253,6 +256,9 @@ class Argsort(Operation):
 
 class Searchsorted(Operation):
     """Where `values` would be put into the sorted last axis: (..., n), (..., m) -> (..., m); `right` behind equal elements."""
+
+    refused = "b"
+    kernel_name = "searchsorted_out_cpu"
 
     differentiable = False
     right: bool = False
@@ -288,17 +294,17 @@ def sort(x: Any, dim: Any = None, descending: bool = False, stable: bool = False
     return pair("sort", Sort(dim=one_dim(-1 if dim is None else dim, x.ndim), descending=descending)(vector(x)), x)
 
 
-def msort(x: Any) -> Any:
+def msort(x: Value) -> Any:
     """The elements in ascending order along the first axis."""
     return sort(x, 0)[0]
 
 
-def argsort(x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(x: Value, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The indices that sort along an axis."""
     return Argsort(dim=one_dim(dim, x.ndim), descending=descending)(x)
 
 
-def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(x: Value, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The pair (values, indices) of the k largest or smallest elements along an axis."""
     axis = one_dim(dim, x.ndim)
     x = vector(x) if k == 0 else x
@@ -308,7 +314,7 @@ def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = Tru
     return pair("topk", Topk(dim=axis, k=k, largest=largest)(vector(x)), x)
 
 
-def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(x: Value, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The pair (value, index) of the k-th smallest element along an axis, k from 1."""
     axis = one_dim(dim, x.ndim)
     nonempty("kthvalue", x, axis)
@@ -335,18 +341,25 @@ def nanmedian(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return picked("nanmedian", Nanmedian, NanmedianDim, x, dim, keepdim)
 
 
-def mode(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def mode(x: Value, dim: int = -1, keepdim: bool = False) -> Any:
     """The pair (values, indices) of the most frequent element along an axis."""
     return picked("mode", None, Mode, x, dim, keepdim)
 
 
 def searchsorted(x: Any, values: Any, *, right: bool = False, side: Any = None, out_int32: bool = False) -> Any:
     """Where values would be put into the sorted last axis of x."""
+    if x.ndim > 1 and (np.ndim(values) != x.ndim or x.shape[:-1] != values.shape[:-1]):
+        raise ShapeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
+            f"value tensor must match, but we got boundaries tensor {list(x.shape)} and input value tensor {list(np.shape(values))}"
+        )
     return Searchsorted(right=right or side == "right")(x, values)
 
 
-def bucketize(x: Any, boundaries: Any, *, right: bool = False, out_int32: bool = False) -> Any:
+def bucketize(x: Value, boundaries: Value, *, right: bool = False, out_int32: bool = False) -> Any:
     """For each element the number of boundaries below it."""
+    if boundaries.ndim != 1:
+        raise ShapeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return Searchsorted(right=right)(boundaries, x)
 
 
@@ -363,7 +376,7 @@ class Unique(Operation):
         yield cls(), (np.array([2.0, 1.0, 2.0]),)
 
 
-def unique(x: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+def unique(x: Value, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
     """The different elements in ascending order; also where each element went, and how often each occurs."""
     values = Unique()(x)
     extra = []

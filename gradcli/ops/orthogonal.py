@@ -45,6 +45,9 @@ class LinalgQr(Operation):
     higher-order derivatives of the QR decomposition, 2012.
     """
 
+    refused = "biu"
+    kernel_name = "linalg.qr"
+
     saves = "Q=out.0 R=out.1 mode"
     multiplications = 3
     analytic = False
@@ -116,6 +119,9 @@ class LinalgEigh(Operation):
     PyTorch). Source: M. Giles, Collected matrix derivative results, 2008, 3.1.
     """
 
+    refused = "biu"
+    kernel_name = "linalg_eigh_cpu"
+
     saves = "eigenvalues=out.0 eigenvectors=out.1"
     multiplications = 6
     analytic = False
@@ -164,6 +170,9 @@ class LinalgSvd(Operation):
     pinned. Equal singular values have a gradient, their vectors have none (NaN, as PyTorch).
     Source: J. Townsend, Differentiating the singular value decomposition, 2016.
     """
+
+    refused = "biu"
+    kernel_name = "linalg.svd"
 
     saves = "S=out.1 S_sym_argsize_minus_1=rank U=out.0 Vh=out.2 full_matrices"
     multiplications = 12
@@ -234,7 +243,7 @@ SvdResult = returned("linalg_svd", "U S Vh")
 SvdOlder = returned("svd", "U S V")
 
 
-def qr(x: Any, mode: str = "reduced") -> Any:
+def qr(x: Value, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R with Q @ R = x. Modes: reduced, complete, r (R alone)."""
     if mode not in ("reduced", "complete", "r"):
         raise DataError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
@@ -243,12 +252,12 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     return QrResult(nothing(x) if mode == "r" else q, r)
 
 
-def eigh(x: Any, UPLO: str = "L") -> Any:
+def eigh(x: Value, UPLO: str = "L") -> Any:
     """Eigenvalues, ascending, and eigenvectors of a symmetric matrix, of which one triangle is read."""
     return EighResult(*_eigh(x, UPLO))
 
 
-def eigvalsh(x: Any, UPLO: str = "L") -> Any:
+def eigvalsh(x: Value, UPLO: str = "L") -> Any:
     """The eigenvalues, ascending, of a symmetric matrix, of which one triangle is read."""
     return _eigh(x, UPLO)[0]
 
@@ -262,19 +271,19 @@ def _eigh(x: Any, UPLO: str) -> Any:
     return LinalgEigh(UPLO=UPLO.upper())(x)
 
 
-def linalg_svd(x: Any, full_matrices: bool = True) -> Any:
+def linalg_svd(x: Value, full_matrices: bool = True) -> Any:
     """U, S, Vh with U @ diag(S) @ Vh = x."""
     need_matrix("linalg.svd", x)
     return SvdResult(*LinalgSvd(full_matrices=bool(full_matrices))(x))
 
 
-def svd(x: Any, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(x: Value, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S, V with U @ diag(S) @ V.T = x: the older spelling of linalg.svd, V not transposed."""
     u, s, vh = linalg_svd(x, not some)
     return SvdOlder(u, s, adjoint(vh))
 
 
-def singular_values(x: Any) -> Any:
+def singular_values(x: Value) -> Any:
     """The singular values, descending. (..., m, n) -> (..., min(m, n))."""
     need_matrix("linalg.svdvals", x)
     return LinalgSvd(full_matrices=False)(x)[1]

@@ -54,7 +54,7 @@ class DiagonalScatter(Overwriting):
     node = "DiagonalScatterBackward0"
 
 
-def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
+def select_scatter(x: Value, src: Value, dim: int, index: int) -> Any:
     """x with src in place of its part at one index of an axis."""
     axis = one_dim(dim, x.ndim)
     size = x.shape[axis]
@@ -64,7 +64,7 @@ def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
     return overwritten(SelectScatter, x, src, Select(dim=axis, index=written(index % size, index)), rest)
 
 
-def slice_scatter(x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def slice_scatter(x: Value, src: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
     """x with src in place of a slice of an axis."""
     axis = one_dim(dim, x.ndim)
     if step <= 0:
@@ -74,7 +74,7 @@ def slice_scatter(x: Any, src: Any, dim: int = 0, start: Any = None, end: Any = 
     return overwritten(SliceScatter, x, src, op, np.shape(op.forward(np.broadcast_to(0.0, x.shape))))
 
 
-def diagonal_scatter(x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(x: Value, src: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """x with src in place of a diagonal of two axes."""
     first, second = two_dims(x, dim1, dim2)
     op = Diagonal(offset=offset, dim1=first, dim2=second)

@@ -126,7 +126,7 @@ class CircularPad(Taken):
 MODES: dict[str, type[Taken]] = {"reflect": ReflectionPad, "replicate": ReplicationPad, "circular": CircularPad}
 
 
-def pad(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+def pad(x: Value, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
     """x with elements added around: `pad` is (left, right, top, bottom, ...), the last axis first; negative numbers cut off.
 
     mode "constant" adds `value` (0), "reflect" mirrors, "replicate" repeats the edge, "circular" wraps around.

@@ -55,6 +55,9 @@ class Patches(Structural, abstract=True):
 class Im2col(Patches):
     """Every patch of the image as a column: (n, c, h, w) -> (n, c * kernel, places)."""
 
+    refused = "biu"
+    kernel_name = "im2col_out_cpu"
+
     saves = "dilation kernel_size=kernel padding self_sym_argsize_minus_1=x_shape.-1 self_sym_argsize_minus_2=x_shape.-2 stride"
     node = "Im2ColBackward0"
 

@@ -16,6 +16,7 @@ from gradcli.ops.structure import To
 class Complex(Elementwise):
     """real + i * imag. The gradients are the real and the imaginary part of g."""
 
+    refused = "biu"
     saves = "imag real"
     inplace = False
     gives_complex = True
@@ -40,6 +41,7 @@ class Complex(Elementwise):
 class Polar(Elementwise):
     """abs * exp(i * angle)."""
 
+    refused = "biu"
     saves = "result=out"
     inplace = False
     gives_complex = True
@@ -64,7 +66,7 @@ class Polar(Elementwise):
 polar: Operation = Polar()
 
 
-def complex_(real: Any, imag: Any) -> Any:
+def complex_(real: Value, imag: Value) -> Any:
     """real + i * imag, of two real tensors of one dtype."""
     for part in (real, imag):
         if part.dtype.kind not in "fO":

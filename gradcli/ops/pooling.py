@@ -89,7 +89,7 @@ class MaxPool(Operation):
     `windows` gives, for each of the last axes, the places that every output reads.
     """
 
-    real_only = True
+    refused = "c"
     saves = "result1=indices self=x"
     node = "MaxPool2DWithIndicesBackward0"
     windows: tuple[Windows, ...]
@@ -162,7 +162,12 @@ def places(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_m
     return [range(k * stride - padding, k * stride - padding + reach, dilation) for k in range(count)]
 
 
-def check_padding(kernel: Sizes, padding: Sizes) -> None:
+def check_windows(kernel: Sizes, step: Sizes, padding: Sizes) -> None:
+    """PyTorch's errors for windows without size, without an end, or wholly in the padding."""
+    if min(kernel) < 1:
+        raise ShapeError(f"kernel size should be greater than zero, but got {list(kernel)}")
+    if min(step) < 1:
+        raise ShapeError("stride should be greater than zero")
     for k, p in zip(kernel, padding, strict=True):
         if p > k // 2:
             raise ShapeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1")
@@ -184,7 +189,7 @@ def average(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode
     size = sizes_of("kernel_size", kernel, axes)
     own, around = own_steps(stride, axes), sizes_of("padding", padding, axes)
     step = own or size
-    check_padding(size, around)
+    check_windows(size, step, around)
     matrices = tuple(
         mean_matrix(places(n, k, s, p, 1, ceil_mode), n, p, include_pad, divisor is None)
         for n, k, s, p in zip(x.shape[-axes:], size, step, around, strict=True)
@@ -215,7 +220,7 @@ def along_one(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def avg_pool1d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
+    x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
 ) -> Any:
     """The mean of each window along the last axis. (N, C, L) or (C, L)."""
     need_axes("avg_pool", x, 1)
@@ -225,8 +230,8 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
-    divisor_override: Any = None,
+    x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Any:  # fmt: skip
     """The mean of each window over the last two axes. (N, C, H, W) or (C, H, W)."""
     return average(2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
@@ -238,7 +243,7 @@ def largest(axes: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation:
     size, around, apart = sizes_of("kernel_size", kernel, axes), sizes_of("padding", padding, axes), sizes_of("dilation", dilation, axes)
     own = own_steps(stride, axes)
     step = own or size
-    check_padding(size, around)
+    check_windows(size, step, around)
     windows = tuple(
         tuple(tuple(i for i in window if 0 <= i < n) for window in places(n, k, s, p, d, ceil_mode))
         for n, k, s, p, d in zip(x.shape[-axes:], size, step, around, apart, strict=True)
@@ -262,7 +267,13 @@ class PoolIndices(Operation):
 
 
 def max_pool1d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+    x: Value,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
 ) -> Any:
     """The largest element of each window along the last axis. (N, C, L) or (C, L)."""
     need_axes("max_pool", x, 1)
@@ -275,7 +286,13 @@ def max_pool1d(
 
 
 def max_pool2d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False
+    x: Value,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
 ) -> Any:
     """The largest element of each window over the last two axes. (N, C, H, W) or (C, H, W)."""
     out, windows = largest(2, x, kernel_size, stride, padding, dilation, ceil_mode)
@@ -293,7 +310,7 @@ def adaptive_sizes(output_size: Any, x: Any, axes: int) -> Sizes:
     return tuple(n if size is None else int(size) for size, n in zip(wanted, x.shape[-axes:], strict=True))
 
 
-def adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
+def adaptive_avg_pool2d(x: Value, output_size: Any) -> Any:
     """Means over windows that share out the last two axes as evenly as they can."""
     need_axes("adaptive_avg_pool", x, 2)
     wanted = adaptive_sizes(output_size, x, 2)
@@ -303,12 +320,12 @@ def adaptive_avg_pool2d(x: Any, output_size: Any) -> Any:
     return Pooled(matrices=matrices, label="AdaptiveAvgPool2DBackward0")(x)
 
 
-def adaptive_avg_pool1d(x: Any, output_size: Any) -> Any:
+def adaptive_avg_pool1d(x: Value, output_size: Any) -> Any:
     """Means over windows that share out the last axis as evenly as they can."""
     return along_one(lambda y: adaptive_avg_pool2d(y, (1, *adaptive_sizes(output_size, x, 1))), x)
 
 
-def adaptive_max_pool2d(x: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(x: Value, output_size: Any, return_indices: bool = False) -> Any:
     """Largest elements of windows that share out the last two axes as evenly as they can."""
     need_axes("adaptive_max_pool", x, 2)
     wanted = adaptive_sizes(output_size, x, 2)
@@ -318,7 +335,7 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_indices: bool = False) 
     return (op(x), PoolIndices(windows=windows)(x)) if return_indices else op(x)
 
 
-def adaptive_max_pool1d(x: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(x: Value, output_size: Any, return_indices: bool = False) -> Any:
     """Largest elements of windows that share out the last axis as evenly as they can."""
     result = adaptive_max_pool2d(unsqueeze(x, -2), (1, *adaptive_sizes(output_size, x, 1)), return_indices)
     return tuple(squeeze(part, -2) for part in result) if return_indices else squeeze(result, -2)

@@ -54,7 +54,7 @@ class LinalgCross(Structural):
         yield cls(dim=-1), (rng.normal(size=(2, 3)), rng.normal(size=(3,)))
 
 
-def linalg_cross(x: Any, y: Any, *, dim: int = -1) -> Any:
+def linalg_cross(x: Value, y: Value, *, dim: int = -1) -> Any:
     """The vector product along `dim`, whose length must be 3."""
     if x.ndim != y.ndim:
         raise ShapeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -65,7 +65,7 @@ def linalg_cross(x: Any, y: Any, *, dim: int = -1) -> Any:
     return LinalgCross(dim=d)(x, y)
 
 
-def cross(x: Any, y: Any, dim: int | None = None) -> Any:
+def cross(x: Value, y: Value, dim: int | None = None) -> Any:
     """The vector product along `dim`; without it along the first axis of length 3."""
     if dim is None:
         dim = next((d for d, n in enumerate(x.shape) if n == 3), None)
@@ -74,14 +74,14 @@ def cross(x: Any, y: Any, dim: int | None = None) -> Any:
     return linalg_cross(x, y, dim=dim)
 
 
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+def vecdot(x: Value, y: Value, *, dim: int = -1) -> Any:
     """The inner product along `dim`, x conjugated: sum of conj(x) * y."""
     if x.ndim == y.ndim == 1:
         return vdot(x, y)
     return total(conj(x) * y, dim)
 
 
-def inner(x: Any, y: Any) -> Any:
+def inner(x: Value, y: Value) -> Any:
     """The sum over the last axis of both: out[i..., j...] = sum_k x[i..., k] * y[j..., k]."""
     if not x.ndim or not y.ndim:
         return x * y
@@ -92,7 +92,7 @@ def inner(x: Any, y: Any) -> Any:
     return tensordot(x, y, ([-1], [-1]))
 
 
-def kron(x: Any, y: Any) -> Any:
+def kron(x: Value, y: Value) -> Any:
     """The Kronecker product: each element of x times the whole of y."""
     n = max(x.ndim, y.ndim)
     a, b = (1,) * (n - x.ndim) + x.shape, (1,) * (n - y.ndim) + y.shape

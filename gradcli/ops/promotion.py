@@ -9,6 +9,23 @@ import numpy as np
 
 KINDS = "biufcO"
 
+SCALAR_TYPES = {
+    "float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char",
+    "uint8": "Byte", "bool": "Bool", "complex128": "ComplexDouble", "complex64": "ComplexFloat",
+}  # fmt: skip
+"""What PyTorch calls a dtype in its messages."""
+
+
+def scalar_type(value: Any) -> str:
+    """PyTorch's word for the dtype of a value, or for a dtype."""
+    dtype = np.dtype(getattr(value, "dtype", value))
+    return SCALAR_TYPES.get(str(dtype), str(dtype))
+
+
+def tensor_type(value: Any) -> str:
+    """PyTorch's word for the class that tensors of a value's dtype once had, which some messages still show."""
+    return f"CPU{scalar_type(value)}Type" if value.dtype.kind in "bc" else f"torch.{scalar_type(value)}Tensor"
+
 
 def promote(values: list[Any], tensors: list[bool]) -> list[Any]:
     """Values of different dtypes cast to the one that those of tensors have together.
@@ -22,6 +39,14 @@ def promote(values: list[Any], tensors: list[bool]) -> list[Any]:
     common = joined([v.dtype for v in given if v.ndim], [v.dtype for v in given if not v.ndim])
     alone = "bc" if common.kind != "c" else "biuf"
     return [v.astype(common) if hasattr(v, "dtype") and v.dtype != common and v.dtype.kind not in alone else v for v in values]
+
+
+def floated(values: list[Any]) -> list[Any]:
+    """Values that are truth values and integers alone as floats of PyTorch's default dtype, which NumPy's functions do not ask for."""
+    dtypes = [v.dtype for v in values if hasattr(v, "dtype")]
+    if all(dtype.kind in "biu" for dtype in dtypes):
+        return [v.astype(np.float64) if hasattr(v, "dtype") else v for v in values]
+    return values
 
 
 def joined(arrays: list[np.dtype], numbers: list[np.dtype]) -> np.dtype:

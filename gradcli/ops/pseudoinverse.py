@@ -25,6 +25,8 @@ class LinalgPinv(Operation):
     pseudo-inverses and nonlinear least squares problems whose variables separate, 1973.
     """
 
+    refused = "biu"
+    kernel_name = "linalg.pinv"
     saves = "result=out self=x"
     multiplications = 14
     analytic = False
@@ -64,6 +66,8 @@ class MatrixRank(Operation):
     The bound is the larger of `atol` and `rtol` times the largest singular value (default max(m, n) * eps).
     """
 
+    refused = "biu"
+    kernel_name = "linalg.svd"
     multiplications = 6
     name = "linalg.matrix_rank"
     differentiable = False
@@ -99,19 +103,20 @@ nothing: Operation = Nothing()
 LstsqResult = returned("linalg_lstsq", "solution residuals rank singular_values")
 
 
-def linalg_pinv(x: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, atol: Any = None) -> Any:
+def linalg_pinv(x: Value, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None, atol: Any = None) -> Any:
     """The Moore-Penrose inverse of a matrix, or of each of a batch."""
     cutoff = rcond if rtol is None else rtol
     return LinalgPinv(rtol=None if cutoff is None else float(raw(cutoff)))(x)
 
 
-def pinverse(x: Any, rcond: float = 1e-15) -> Any:
+def pinverse(x: Value, rcond: float = 1e-15) -> Any:
     """The Moore-Penrose inverse."""
     return LinalgPinv(rtol=rcond)(x)
 
 
-def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def matrix_rank(x: Value, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The number of singular values above a bound: an integer, without gradient."""
+    need_matrix("torch.linalg.matrix_rank", x)
     atol = tol if atol is None else atol
     return MatrixRank(atol=0.0 if atol is None else float(raw(atol)), rtol=None if rtol is None else float(raw(rtol)))(x)
 
@@ -122,6 +127,8 @@ class LinalgLstsq(Operation):
     (..., m, n), (..., m, k) -> (..., n, k), (..., k), or nothing in its place. Smooth where the rank does not change.
     """
 
+    refused = "biu"
+    kernel_name = "linalg.lstsq"
     saves = "b self=x solution=out.0"
     multiplications = 14
     analytic = False
@@ -178,7 +185,7 @@ class SingularValues(Operation):
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-def lstsq(x: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> Any:
+def lstsq(x: Value, B: Value, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """(solution, residuals, rank, singular_values): the solution has the least norm of those with least norm(x @ solution - B).
 
     Residuals are there for every driver but gelsy, which is the default, unless the rank is not full or x has no more rows

@@ -12,6 +12,7 @@ from gradcli.ops.axes import one_dim, raw, written
 from gradcli.ops.budget import budget
 from gradcli.ops.combining import lerp
 from gradcli.ops.gathering import gather
+from gradcli.ops.operation import Value
 from gradcli.ops.ordering import Sort, vector
 from gradcli.ops.shape import Squeeze, Unsqueeze, ViewAs, flatten, in_place, unsqueeze
 from gradcli.ops.transposition import Transpose, transpose
@@ -65,12 +66,12 @@ def between(ordered: Any, position: Any, interpolation: str) -> Any:
     return lerp(gather(ordered, -1, low), gather(ordered, -1, high), np.array(weight, ordered.dtype))
 
 
-def quantile(x: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+def quantile(x: Value, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """The quantiles q in [0, 1], of all elements or along an axis; NaN where some element is NaN."""
     return quantiles("quantile", x, q, dim, keepdim, interpolation, False)
 
 
-def nanquantile(x: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+def nanquantile(x: Value, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """The quantiles q in [0, 1] of what is not NaN."""
     return quantiles("nanquantile", x, q, dim, keepdim, interpolation, True)
 

@@ -164,27 +164,27 @@ class Gathering(Structural):
         yield cls(op=Unfold(dim=-1, width=2, step=1), shape=(2, 3)), (rng.normal(size=(2, 2, 2)),)
 
 
-def flip(x: Any, *dims: Any) -> Any:
+def flip(x: Value, *dims: Any) -> Any:
     """The order of elements reversed along axes; without any, along all (PyTorch asks for a list, and reverses nothing by an empty one)."""
     axes = sizes(dims) if dims and dims != (None,) else None
     return Flip(dims=() if axes == () else many_dims(axes, x.ndim))(x)
 
 
-def fliplr(x: Any) -> Any:
+def fliplr(x: Value) -> Any:
     """The columns in reverse order."""
     if x.ndim < 2:
         raise ShapeError("Input must be >= 2-d.")
     return flip(x, 1)
 
 
-def flipud(x: Any) -> Any:
+def flipud(x: Value) -> Any:
     """The rows in reverse order."""
     if x.ndim < 1:
         raise ShapeError("Input must be >= 1-d.")
     return flip(x, 0)
 
 
-def roll(x: Any, shifts: Any, dims: Any = None) -> Any:
+def roll(x: Value, shifts: Any, dims: Any = None) -> Any:
     """Elements moved along axes, those that leave entering at the other end; without axes in row-major order of all."""
     moves = sizes((shifts,)) if isinstance(shifts, (tuple, list)) else (integer(shifts),)
     if dims is None or dims == ():
@@ -197,7 +197,7 @@ def roll(x: Any, shifts: Any, dims: Any = None) -> Any:
     return Roll(shifts=moves, dims=axes)(x)
 
 
-def rot90(x: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(x: Value, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Turned by right angles in the plane of two axes."""
     if len(dims) != 2:
         raise ShapeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -206,7 +206,7 @@ def rot90(x: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return Rot90(k=k, dims=many_dims(tuple(dims), x.ndim))(x)
 
 
-def repeat(x: Any, *repeats: Any) -> Any:
+def repeat(x: Value, *repeats: Any) -> Any:
     """Whole copies side by side, one count an axis."""
     counts = sizes(repeats)
     if len(counts) < x.ndim:
@@ -214,13 +214,13 @@ def repeat(x: Any, *repeats: Any) -> Any:
     return Repeat(repeats=counts)(x)
 
 
-def tile(x: Any, *dims: Any) -> Any:
+def tile(x: Value, *dims: Any) -> Any:
     """Whole copies side by side; axes not named are not repeated."""
     counts = sizes(dims)
     return Repeat(repeats=(1,) * (x.ndim - len(counts)) + counts)(x)
 
 
-def repeat_interleave(x: Any, repeats: Any, dim: Any = None, *, output_size: int | None = None) -> Any:
+def repeat_interleave(x: Value, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Any:
     """Each element (or part along an axis) `repeats` times in a row; one count for all, or one for each."""
     if dim is None:
         x, dim = reshape(x, -1), 0
@@ -238,7 +238,7 @@ def repeat_interleave(x: Any, repeats: Any, dim: Any = None, *, output_size: int
     return IndexSelect(dim=axis)(x, np.repeat(np.arange(counts.size), counts))
 
 
-def unfold(x: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(x: Value, dimension: int, size: int, step: int) -> Any:
     """Windows of an axis as a last axis, a view."""
     axis = one_dim(dimension, x.ndim)
     if size > x.shape[axis]:
@@ -248,7 +248,7 @@ def unfold(x: Any, dimension: int, size: int, step: int) -> Any:
     return Unfold(dim=axis, width=size, step=step)(x)
 
 
-def as_strided(x: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(x: Value, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A window onto the memory of x by sizes and strides counted in elements."""
     shape, steps = sizes((size,)), sizes((stride,))
     if len(shape) != len(steps):
@@ -307,7 +307,7 @@ MOST_AXES = 32
 """Axes that numpy's arrays can have, of those that a grid of combinations takes."""
 
 
-def combinations(x: Any, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(x: Value, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector in their order, as rows."""
     if x.ndim != 1:
         raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")

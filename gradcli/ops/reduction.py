@@ -12,6 +12,7 @@ from gradcli.errors import DtypeError, ShapeError
 from gradcli.ops.axes import axis, many_dims, sizes
 from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.promotion import scalar_type
 from gradcli.ops.scan import product_of_others
 from gradcli.ops.shape import ViewAs, raised, reshape
 from gradcli.ops.structure import Expand, SumTo, To
@@ -167,15 +168,11 @@ class Prod(Reduction):
         yield cls(dim=(-1,)), (np.array([[2.0, 0.0, 0.0], [1.0, 2.0, 3.0]]),)
 
 
-NAMES = {"b": "Bool", "i": "Long", "u": "Byte"}
-
-
 def need_floating(name: str, x: Any) -> None:
     """RuntimeError, as PyTorch, where a mean or a variance of integers is asked for."""
-    if x.dtype.kind in NAMES:
+    if x.dtype.kind in "biu":
         raise DtypeError(
-            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {NAMES[x.dtype.kind]}",
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {scalar_type(x)}",
             hint="make it floating first: .double()",
         )
 
@@ -188,24 +185,24 @@ def cast(x: Any, dtype: Any) -> Any:
     return x if dtype is None or x.dtype == dtype else To(dtype=np.dtype(dtype))(x)
 
 
-def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def sum(x: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sum over all elements, or along `dim` (an axis, several, or None). (..., n, ...) -> (..., ...)."""
     return Sum(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(cast(x, dtype))
 
 
-def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def mean(x: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The mean over all elements, or along `dim`; NaN over nothing. RuntimeError for integers."""
     x = cast(x, dtype)
     need_floating("mean", x)
     return Mean(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(x)
 
 
-def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def nansum(x: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sum of what is not NaN."""
     return Nansum(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(cast(x, dtype))
 
 
-def nanmean(x: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def nanmean(x: Value, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The mean of what is not NaN."""
     x = cast(x, dtype)
     count = Sum(dim=dims_or_all(dim, x.ndim), keepdim=keepdim)(To(dtype=x.dtype)(x == x))
@@ -238,7 +235,7 @@ def summed_to(op: SumTo, x: Value) -> Value:
 SumTo.steps = summed_to
 
 
-def sum_to_size(x: Any, *size: Any) -> Any:
+def sum_to_size(x: Value, *size: Any) -> Any:
     """The sum over the axes along which the given shape would be expanded to that of x."""
     shape = sizes(size)
     if len(shape) > x.ndim or any(n not in (1, m) for n, m in zip(shape[::-1], x.shape[::-1], strict=False)):

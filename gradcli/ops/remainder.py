@@ -27,7 +27,7 @@ class Quotient(Elementwise, abstract=True):
     def decide(self, x: Value, y: Value) -> Value:
         return self.quotient(x, y)
 
-    def branch(self, x: Value, y: Value, decision: Any = None) -> Value:
+    def branch(self, x: Value, y: Value | float, decision: Any = None) -> Value:
         return held(decision, x, y)
 
     def symbolic(self, sympy: Any, x: Any, y: Any, decision: Any) -> Any:
@@ -36,6 +36,9 @@ class Quotient(Elementwise, abstract=True):
 
 class FloorDivide(Quotient):
     """x // y, rounded down. PyTorch has no derivative for it."""
+
+    refused = "b"
+    kernel_name = "div_floor_cpu"
 
     node = "NotImplemented"
 
@@ -51,7 +54,7 @@ class FloorDivide(Quotient):
 class DivRounded(Quotient):
     """x / y rounded down ("floor") or towards 0 ("trunc"). The derivative is 0."""
 
-    real_only = True
+    refused = "c"
     name = "div"
     node = "DivBackward2"
     rounding_mode: str
@@ -99,7 +102,8 @@ class RemainderQuotient(FmodQuotient):
 class FmodTensor(Elementwise):
     """x - y trunc(x / y): the remainder with the sign of x. Derivatives 1 and -trunc(x / y), also at the jumps."""
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "fmod_cpu"
     name = "fmod"
     node = "FmodBackward1"
     domain = ((-3.0, 3.0), (0.4, 1.5))
@@ -127,7 +131,8 @@ class FmodTensor(Elementwise):
 class RemainderTensor(FmodTensor):
     """x - y floor(x / y), Python's %: the remainder with the sign of y. Derivatives 1 and -floor(x / y), also at the jumps."""
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "remainder_cpu"
     name = "remainder"
     node = "RemainderBackward1"
     divider: ClassVar[Operation] = RemainderQuotient()
@@ -140,7 +145,7 @@ class Fmod(Elementwise):
     """fmod(x, other) for a number `other`."""
 
     saves = ""
-    real_only = True
+    refused = "c"
     node = "FmodBackward0"
     other: float = 1.0
     pair: ClassVar[Operation] = FmodTensor()
@@ -168,7 +173,7 @@ class Fmod(Elementwise):
 class Remainder(Fmod):
     """x % other for a number `other`."""
 
-    real_only = True
+    refused = "c"
     node = "RemainderBackward0"
     pair: ClassVar[Operation] = RemainderTensor()
 
@@ -205,19 +210,19 @@ _fmod: Operation = FmodTensor()
 _remainder: Operation = RemainderTensor()
 
 
-def fmod(x: Value, other: Value) -> Value:
+def fmod(x: Value, other: Value | float) -> Value:
     """The remainder of x / other with the sign of x."""
     return Fmod(other=other)(x) if real_number(other) else _fmod(x, other)
 
 
-def remainder(x: Value, other: Value) -> Value:
+def remainder(x: Value | float, other: Value | float) -> Value:
     """The remainder of x / other with the sign of other: x % other."""
     if real_number(x) and not real_number(other):
         return RemainderOf(other=x)(other)
     return Remainder(other=other)(x) if real_number(other) else _remainder(x, other)
 
 
-def div_(x: Value, other: Value, *, rounding_mode: str | None = None) -> Value:
+def div_(x: Value, other: Value | float, *, rounding_mode: str | None = None) -> Value:
     """x / other; rounded down with rounding_mode "floor", towards 0 with "trunc"."""
     if rounding_mode is None:
         return div(x, other)

@@ -44,6 +44,8 @@ class Step(Elementwise, abstract=True):
 
 def signs(x: Value) -> Value:
     """-1, 0 or 1, of complex numbers x / abs(x); of a real NaN 0, as PyTorch."""
+    if np.asarray(x).dtype.kind == "b":
+        return x
     sign = np.sign(x)
     return np.where(np.isnan(x), np.zeros_like(sign), sign)[()] if np.asarray(x).dtype.kind == "f" else sign
 
@@ -51,7 +53,7 @@ def signs(x: Value) -> Value:
 class Sign(Step):
     """-1, 0 or 1."""
 
-    real_only = True
+    refused = "c"
 
     def step(self, x: Value) -> Value:
         return signs(x)
@@ -81,7 +83,8 @@ class Isneginf(Predicate):
 class Floor(Step):
     """The largest whole number <= x."""
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "floor_vml_cpu"
 
     def step(self, x: Value) -> Value:
         return np.floor(x)
@@ -90,7 +93,8 @@ class Floor(Step):
 class Ceil(Step):
     """The smallest whole number >= x."""
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "ceil_vml_cpu"
 
     def step(self, x: Value) -> Value:
         return np.ceil(x)
@@ -99,7 +103,8 @@ class Ceil(Step):
 class Trunc(Step):
     """x without its fraction: rounded towards 0."""
 
-    real_only = True
+    refused = "bc"
+    kernel_name = "trunc_vml_cpu"
 
     def step(self, x: Value) -> Value:
         return np.trunc(x)
@@ -109,7 +114,8 @@ class Round(Step):
     """The nearest number with `decimals` decimals, halves to even."""
 
     saves = ""
-    real_only = True
+    refused = "bc"
+    kernel_name = "round_vml_cpu"
     decimals: int = 0
 
     @property
@@ -117,6 +123,8 @@ class Round(Step):
         return "RoundBackward1" if self.decimals else "RoundBackward0"
 
     def step(self, x: Value) -> Value:
+        if np.asarray(x).dtype.kind in "iu":
+            return x
         return np.round(x, self.decimals) if self.decimals else np.rint(x)
 
     @classmethod
@@ -127,7 +135,8 @@ class Round(Step):
 class Frac(Elementwise):
     """x - trunc(x): the fraction, with the sign of x. The derivative is 1, also at the jumps."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "frac_cpu"
 
     def decide(self, x: Value) -> Value:
         return np.trunc(x)
@@ -144,6 +153,9 @@ class Frac(Elementwise):
 
 class Abs(Elementwise):
     """The absolute value, of a complex number its modulus. Kink at 0, where the derivative is 0, as PyTorch."""
+
+    refused = "b"
+    kernel_name = "abs_cpu"
 
     def forward(self, x: Value) -> Value:
         return np.abs(x)
@@ -204,14 +216,15 @@ class Sgn(Elementwise):
 class Heaviside(Elementwise):
     """0 below 0, 1 above, `values` at 0. PyTorch has no derivative for it."""
 
-    real_only = True
+    refused = "c"
     node = "NotImplemented"
 
     def forward(self, x: Value, values: Value) -> Value:
-        return np.heaviside(x, values)
+        return self.decide(x, values)
 
     def decide(self, x: Value, values: Value) -> Value:
-        return np.heaviside(x, values)
+        dtype = np.result_type(x, values)
+        return np.heaviside(x, values) if dtype.kind == "f" else np.heaviside(x * 1.0, values).astype(dtype)
 
     def branch(self, x: Value, values: Value, decision: Any = None) -> Value:
         return held(decision, x, values)
@@ -228,7 +241,8 @@ class Heaviside(Elementwise):
 class Copysign(Elementwise):
     """abs(x) with the sign of y. The derivative in x is 0 at x = 0, as PyTorch; in y it is 0."""
 
-    real_only = True
+    floating = True
+    refused = "c"
 
     def forward(self, x: Value, y: Value) -> Value:
         return np.copysign(x, y)
@@ -291,7 +305,7 @@ MOST_DECIMALS = 400
 """More make no difference: ten to this power is infinite already."""
 
 
-def copysign(x: Value, other: Value) -> Value:
+def copysign(x: Value, other: Value | float) -> Value:
     """abs(x) with the sign of other."""
     op = Copysign()
     if real_number(other):

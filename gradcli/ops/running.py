@@ -25,7 +25,8 @@ from gradcli.ops.shape import reshape
 class Logcumsumexp(Operation):
     """log(exp(x_1) + ... + exp(x_k)) along `dim`, without overflow. Shapes: any, kept."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "logcumsumexp_out_cpu"
     analytic = False
     extended = True
     dim: int
@@ -60,7 +61,7 @@ class Cummax(Chosen):
     """The largest element so far along `dim`, and where it is: the last of those that tie. (..., n, ...) -> (..., n, ...) twice."""
 
     saves = "dim indices=decision self=x"
-    real_only = True
+    refused = "c"
     lowest = False
 
     def decide(self, x: Value) -> Any:
@@ -83,17 +84,17 @@ class Cummin(Cummax):
     lowest = True
 
 
-def logcumsumexp(x: Any, dim: int) -> Any:
+def logcumsumexp(x: Value, dim: int) -> Any:
     """The logarithm of the running sum of exponentials along an axis."""
     return Logcumsumexp(dim=one_dim(dim, x.ndim))(x)
 
 
-def cummax(x: Any, dim: int) -> Any:
+def cummax(x: Value, dim: int) -> Any:
     """The pair (values, indices) of the running maximum along an axis."""
     return pair("cummax", Cummax(dim=one_dim(dim, x.ndim))(vector(x)), x)
 
 
-def cummin(x: Any, dim: int) -> Any:
+def cummin(x: Value, dim: int) -> Any:
     """The pair (values, indices) of the running minimum along an axis."""
     return pair("cummin", Cummin(dim=one_dim(dim, x.ndim))(vector(x)), x)
 
@@ -111,7 +112,7 @@ def slice_from(x: Any, dim: int, start: int, end: int | None) -> Any:
     return Slice(dim=dim, start=start, stop=written(n if end is None else n + end, end))(x)
 
 
-def diff(x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(x: Value, n: int = 1, dim: int = -1, prepend: Value | None = None, append: Value | None = None) -> Any:
     """The differences of neighbours along an axis, n times; `prepend` and `append` are joined on first."""
     if x.ndim == 0:
         raise ShapeError("diff expects input to be at least one-dimensional")
@@ -133,7 +134,7 @@ def spacing_along(x: Any, ndim: int, axis: int) -> Any:
     return reshape(x, (1,) * (ndim + axis) + (-1,) + (1,) * (-1 - axis)) if x.ndim == 1 and ndim > 1 else x
 
 
-def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def trapezoid(y: Value, x: Value | None = None, *, dx: float | None = None, dim: int = -1) -> Any:
     """The integral along an axis by the trapezoidal rule, over the points x, or points `dx` (1) apart."""
     axis = one_dim(dim, y.ndim)
     if x is not None:
@@ -146,7 +147,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     return scaled(Sum(dim=(axis,))(y) - scaled(edges, 0.5), 1.0 if dx is None else dx)
 
 
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def cumulative_trapezoid(y: Value, x: Value | None = None, *, dx: float | None = None, dim: int = -1) -> Any:
     """The running integral along an axis by the trapezoidal rule: one element less than y."""
     axis = one_dim(dim, y.ndim)
     after, before = slice_from(y, axis, 1, None), slice_from(y, axis, 0, -1)
@@ -155,7 +156,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
     return Cumsum(dim=axis)(scaled(before + after, (1.0 if dx is None else dx) / 2.0))
 
 
-def gradient(x: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
+def gradient(x: Value, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The derivative of sampled values along each axis: central differences inside, one-sided ones at the edges.
 
     `spacing` is one distance, one for each axis, or for each axis the coordinates.

@@ -165,12 +165,12 @@ def cast(x: Any, dtype: Any) -> Any:
     return x if dtype is None or x.dtype == dtype else To(dtype=np.dtype(dtype))(x)
 
 
-def cumsum(x: Any, dim: int, dtype: Any = None) -> Any:
+def cumsum(x: Value, dim: int, *, dtype: Any = None) -> Any:
     """The running sum along an axis."""
     return Cumsum(dim=one_dim(dim, x.ndim))(cast(x, dtype))
 
 
-def cumprod(x: Any, dim: int, dtype: Any = None) -> Any:
+def cumprod(x: Value, dim: int, *, dtype: Any = None) -> Any:
     """The running product along an axis."""
     return Cumprod(dim=one_dim(dim, x.ndim))(cast(x, dtype))
 

@@ -33,7 +33,7 @@ class ScatterReduce(Operation):
     Shapes: that of x.
     """
 
-    real_only = True
+    refused = "c"
     dim: int
     reduce: str
     include_self: bool = True
@@ -130,7 +130,7 @@ class IndexReduce(ScatterReduce):
     """x with the parts of `src` combined into those at an index along `dim`, here repeated to the shape of src; ties as `ScatterReduce`."""
 
     saves = "dim include_self index reduce result=out self=x source=src"
-    real_only = True
+    refused = "c"
 
 
 def first(src: Value, shape: tuple[int, ...]) -> Value:
@@ -245,7 +245,7 @@ class IndexFill(Structural):
         yield cls(dim=-1), (rng.normal(size=(2, 3)), np.array([0, 2]), rng.normal(size=()))
 
 
-def scatter(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None) -> Any:
+def scatter(x: Value, dim: int, index: Value, src: Any = None, *, value: float | None = None, reduce: Any = None) -> Any:
     """x with `src` (or one number) written at `index` along an axis: out[i, index[i, j]] = src[i, j] for dim = 1."""
     axis = one_dim(dim, x.ndim)
     given = value if src is None else src
@@ -258,7 +258,7 @@ def scatter(x: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
     return Scatter(dim=axis, form=int(number))(x, index, given)
 
 
-def scatter_reduce(x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+def scatter_reduce(x: Value, dim: int, index: Value, src: Value, reduce: str, *, include_self: bool = True) -> Any:
     """x with `src` combined into the places `index` along an axis by "sum", "prod", "mean", "amax" or "amin"."""
     axis = one_dim(dim, x.ndim)
     check_index("scatter_reduce", x, axis, index, src)
@@ -282,14 +282,14 @@ def vector_index(name: str, x: Any, dim: int, index: Any) -> None:
         raise RangeError("index out of range in self", hint=f"dimension {dim + x.ndim} has size {size}")
 
 
-def index_select(x: Any, dim: int, index: Any) -> Any:
+def index_select(x: Value, dim: int, index: Value) -> Any:
     """The parts of x at the indices of a vector along an axis."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_select", x, axis, index)
     return IndexSelect(dim=axis)(x, index)
 
 
-def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+def index_add(x: Value, dim: int, index: Value, source: Value, *, alpha: float = 1) -> Any:
     """x with alpha times the parts of `source` added at the indices along an axis; repeated indices add up."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_add", x, axis, index)
@@ -297,7 +297,7 @@ def index_add(x: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) ->
     return IndexAdd(dim=axis, alpha=alpha)(x, index, source)
 
 
-def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(x: Value, dim: int, index: Value, source: Value) -> Any:
     """x with the parts at the indices along an axis replaced by those of `source`."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_copy", x, axis, index)
@@ -305,7 +305,7 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
     return IndexCopy(dim=axis)(x, index, source)
 
 
-def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(x: Value, dim: int, index: Value, value: Value | float) -> Any:
     """x with one number in its parts at the indices along an axis."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_fill", x, axis, index)
@@ -314,7 +314,7 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
     return op(x, index, value)
 
 
-def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+def index_reduce(x: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = True) -> Any:
     """x with the parts of `source` combined into those at the indices along an axis by "prod", "mean", "amax" or "amin"."""
     axis = one_dim(dim, x.ndim)
     vector_index("index_reduce", x, axis, index)

@@ -171,7 +171,7 @@ def _is_window(x: Any, shape: tuple[int, ...]) -> bool:
     return _is_whole(value) or np.may_share_memory(np.reshape(value, shape), value)
 
 
-def view(x: Any, *shape: Any) -> Any:
+def view(x: Value, *shape: Any) -> Any:
     """x in another shape without copying; one size may be -1.
 
     Raises RuntimeError when the sizes do not fit, or the memory of x is not laid out for it.
@@ -187,7 +187,7 @@ def view(x: Any, *shape: Any) -> Any:
     return ViewAs(shape=wanted)(x)
 
 
-def reshape(x: Any, *shape: Any) -> Any:
+def reshape(x: Value, *shape: Any) -> Any:
     """x in another shape, copied only where it must be; one size may be -1."""
     wanted = fill_in(sizes(shape), math.prod(x.shape))
     if _is_window(x, wanted):
@@ -195,17 +195,17 @@ def reshape(x: Any, *shape: Any) -> Any:
     return UnsafeView(shape=wanted)(Clone()(x))
 
 
-def reshape_as(x: Any, other: Any) -> Any:
+def reshape_as(x: Value, other: Value) -> Any:
     """x in the shape of other."""
     return reshape(x, other.shape)
 
 
-def view_as(x: Any, other: Any) -> Any:
+def view_as(x: Value, other: Value) -> Any:
     """x in the shape of other, without copying."""
     return view(x, other.shape)
 
 
-def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(x: Value, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The axes start_dim to end_dim as one; a 0-d x becomes 1-d."""
     if x.ndim == 0:
         return reshape(x, 1)
@@ -217,12 +217,12 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(x, (*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))
 
 
-def ravel(x: Any) -> Any:
+def ravel(x: Value) -> Any:
     """All elements in one axis."""
     return reshape(x, -1)
 
 
-def unflatten(x: Any, dim: int, sizes: Any) -> Any:
+def unflatten(x: Value, dim: int, sizes: Any) -> Any:
     """One axis split into several; one size may be -1."""
     d = one_dim(dim, x.ndim) + x.ndim
     parts = list(sizes)
@@ -232,19 +232,19 @@ def unflatten(x: Any, dim: int, sizes: Any) -> Any:
     return view(x, (*x.shape[:d], *fill_in(parts, x.shape[d]), *x.shape[d + 1 :]))
 
 
-def squeeze(x: Any, dim: Any = None) -> Any:
+def squeeze(x: Value, dim: Any = None) -> Any:
     """Without axes of length 1: all of them, or those of `dim`."""
     form = 0 if dim is None else 2 if isinstance(dim, (tuple, list)) else 1
     dims = tuple(range(-x.ndim, 0)) if dim is None else many_dims(dim, x.ndim) if dim != () else ()
     return Squeeze(dim=tuple(d for d in dims if x.shape[d] == 1), form=form)(x)
 
 
-def unsqueeze(x: Any, dim: int) -> Any:
+def unsqueeze(x: Value, dim: int) -> Any:
     """With a new axis of length 1 at `dim`."""
     return Unsqueeze(dim=one_dim(dim, x.ndim + 1))(x)
 
 
-def expand(x: Any, *size: Any) -> Any:
+def expand(x: Value, *size: Any) -> Any:
     """Repeated along axes of length 1, and along new leading axes, without copying; -1 keeps a size."""
     wanted = sizes(size)
     missing = len(wanted) - x.ndim
@@ -267,12 +267,12 @@ def expand(x: Any, *size: Any) -> Any:
     return Expand(shape=tuple(full))(x)
 
 
-def expand_as(x: Any, other: Any) -> Any:
+def expand_as(x: Value, other: Value) -> Any:
     """x expanded to the shape of other."""
     return expand(x, other.shape)
 
 
-def broadcast_to(x: Any, *size: Any) -> Any:
+def broadcast_to(x: Value, *size: Any) -> Any:
     """x expanded to a shape."""
     return expand(x, *size)
 
@@ -283,12 +283,12 @@ def in_place(op: Operation, node: str) -> Operation:
     return op
 
 
-def clone(x: Any) -> Any:
+def clone(x: Value) -> Any:
     """A copy in memory of its own, through which gradients flow."""
     return Clone()(x)
 
 
-def contiguous(x: Any) -> Any:
+def contiguous(x: Value) -> Any:
     """x itself when its memory is in row-major order, else a copy."""
     value = raw(x)
     return x if not isinstance(value, np.ndarray) or value.flags.c_contiguous else Clone()(x)

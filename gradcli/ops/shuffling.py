@@ -79,7 +79,7 @@ class ChannelShuffle(Structural):
         yield cls(groups=2), (rng.normal(size=(2, 6, 2)),)
 
 
-def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(x: Value, upscale_factor: int) -> Any:
     """Channels spread over r x r places. (..., C * r * r, H, W) -> (..., C, H * r, W * r)."""
     if x.ndim < 3:
         raise ShapeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
@@ -94,7 +94,7 @@ def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
     return PixelShuffle(upscale_factor=upscale_factor)(x)
 
 
-def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(x: Value, downscale_factor: int) -> Any:
     """Places gathered into channels: the inverse of pixel_shuffle."""
     if x.ndim < 3:
         raise ShapeError(f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
@@ -109,7 +109,7 @@ def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
     return PixelUnshuffle(downscale_factor=downscale_factor)(x)
 
 
-def channel_shuffle(x: Any, groups: int) -> Any:
+def channel_shuffle(x: Value, groups: int) -> Any:
     """Channels (axis 1) of all groups interleaved. (N, C, ...)."""
     if x.ndim < 3:
         raise ShapeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}")

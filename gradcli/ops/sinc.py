@@ -48,6 +48,7 @@ def away(x: Value, order: int) -> Value:
 class Sinc(Elementwise):
     """sin(pi x) / (pi x), 1 at 0."""
 
+    floating = True
     order = 0
 
     def forward(self, x: Value) -> Value:

@@ -41,6 +41,9 @@ class Softmax(Operation):
     Shapes: any, kept. Gradient: out * (g - sum(g * out)), from d out_i / d x_j = out_i * (delta_ij - out_j).
     """
 
+    refused = "biu"
+    kernel_name = "softmax_lastdim_kernel_impl"
+
     saves = "dim=dim.0 result=out"
     derivative = "SoftmaxBackwardDataBackward0"
     dim: tuple[int, ...]
@@ -83,6 +86,9 @@ class LogSoftmax(Operation):
     Shapes: any, kept. Gradient: g - softmax(x) * sum(g).
     """
 
+    refused = "biu"
+    kernel_name = "log_softmax_lastdim_kernel_impl"
+
     saves = "dim=dim.0 result=out"
     derivative = "LogSoftmaxBackwardDataBackward0"
     dim: tuple[int, ...]
@@ -116,12 +122,12 @@ def _dim(x: Any, dim: int | None) -> tuple[int, ...]:
     return negative_dims(implicit_dim(x.ndim) if dim is None else dim, x.ndim)
 
 
-def softmax(x: Any, dim: int | None = None, dtype: Any = None) -> Any:
+def softmax(x: Value, dim: int | None = None, dtype: Any = None) -> Any:
     """exp(x) / sum(exp(x)) along `dim`. Without dim: axis 0 for ranks 0, 1 and 3, else axis 1, as PyTorch."""
     return Softmax(dim=_dim(x, dim))(_cast(x, dtype))
 
 
-def log_softmax(x: Any, dim: int | None = None, dtype: Any = None) -> Any:
+def log_softmax(x: Value, dim: int | None = None, dtype: Any = None) -> Any:
     """log(softmax(x)) along `dim`, right also where softmax underflows."""
     return LogSoftmax(dim=_dim(x, dim))(_cast(x, dtype))
 

@@ -30,6 +30,9 @@ def singular_at(x: Value) -> tuple[int, int]:
 class Inverse(Operation):
     """The inverse: x @ out = 1. (..., n, n) -> (..., n, n). Gradient: -out.T @ g @ out.T. LinAlgError for a singular matrix."""
 
+    refused = "biu"
+    kernel_name = "linalg.inv"
+
     saves = "inverse=out"
     multiplications = 2
     name = "linalg.inv"
@@ -66,6 +69,9 @@ class LinalgSolveEx(Factored):
 
     Gradients: for y, x.T \\ g; for x, minus that times out.T. LinAlgError for a singular matrix.
     """
+
+    refused = "biu"
+    kernel_name = "linalg.solve"
 
     saves = "A=x LU left pivots result=out"
     multiplications = 1
@@ -128,6 +134,9 @@ class LinalgSolveTriangular(Operation):
     (..., n, n), (..., n, k) -> (..., n, k). `unitriangular` takes the diagonal as ones. A zero on the diagonal gives inf.
     """
 
+    refused = "biu"
+    kernel_name = "triangular_solve_cpu"
+
     saves = "left result=out self=x unitriangular upper"
     multiplications = 1
     name = "linalg.solve_triangular"
@@ -179,12 +188,12 @@ class LinalgSolveTriangular(Operation):
 inv: Operation = Inverse()
 
 
-def inverse(x: Any) -> Any:
+def inverse(x: Value) -> Any:
     """The inverse of a square matrix, or of each of a batch."""
     return inv(x)
 
 
-def solve(x: Any, B: Any, *, left: bool = True) -> Any:
+def solve(x: Value, B: Value, *, left: bool = True) -> Any:
     """X with x @ X = B, or X @ x = B for left=False. B may be a vector or, for a batch of matrices, a batch of vectors."""
     need_square("linalg.solve", x)
     same_dtype(x, B)
@@ -199,7 +208,7 @@ def solve(x: Any, B: Any, *, left: bool = True) -> Any:
     return LinalgSolveEx(left=left, vector=vector)(x, B)
 
 
-def solve_triangular(x: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
+def solve_triangular(x: Value, B: Value, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     """X with x @ X = B, or X @ x = B for left=False, reading one triangle of x."""
     need_square("linalg.solve_triangular", x)
     need_matrix("linalg.solve_triangular", B)
@@ -212,13 +221,13 @@ def solve_triangular(x: Any, B: Any, *, upper: bool, left: bool = True, unitrian
     return LinalgSolveTriangular(upper=upper, left=left, unitriangular=unitriangular)(x, B)
 
 
-def triangular_solve(x: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> tuple[Any, Any]:
+def triangular_solve(x: Value, A: Value, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> tuple[Any, Any]:
     """The solution of A @ X = x for a triangular A, and A itself: the older spelling of linalg.solve_triangular."""
     matrix, high = (transposed(A), not upper) if transpose else (A, upper)
     return solve_triangular(matrix, x, upper=high, unitriangular=unitriangular), A
 
 
-def tensorsolve(x: Any, B: Any, dims: Any = None) -> Any:
+def tensorsolve(x: Value, B: Value, dims: Any = None) -> Any:
     """X with tensordot(x, X, X.ndim) = B; `dims` are moved to the end of x first."""
     if dims is not None:
         x = movedim(x, list(dims), list(range(x.ndim - len(dims), x.ndim)))
@@ -232,7 +241,7 @@ def tensorsolve(x: Any, B: Any, dims: Any = None) -> Any:
     return reshape(solve(reshape(x, (count, count)), flatten(B)), shape)
 
 
-def tensorinv(x: Any, ind: int = 2) -> Any:
+def tensorinv(x: Value, ind: int = 2) -> Any:
     """The inverse of x as a map from its last axes to its first `ind`."""
     if ind <= 0:
         raise ShapeError("Expected a strictly positive integer for 'ind'")

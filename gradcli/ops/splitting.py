@@ -46,7 +46,7 @@ class Unbind(View):
         yield cls(dim=-2, count=2), (rng.normal(size=(2, 3)),)
 
 
-def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(x: Value, dim: int = 0) -> tuple[Any, ...]:
     """The parts along an axis, as views of one node that may not be written to."""
     axis = one_dim(dim, x.ndim)
     if x.ndim == 0:
@@ -98,7 +98,7 @@ class SplitWithSizes(Split):
     saves = "dim self_sym_sizes=x_shape split_sizes=sections"
 
 
-def split(x: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
+def split(x: Value, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
     """Parts of `split_size` elements along an axis (the last may be shorter), or of the sizes in a list."""
     axis = one_dim(dim, x.ndim)
     if x.ndim == 0:
@@ -118,14 +118,14 @@ def split(x: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
     return tuple(Split(dim=axis, sections=tuple(min(size, n - k) for k in range(0, n, size)) or (0,))(x))
 
 
-def chunk(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(x: Value, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most `chunks` parts along an axis, all of one length but the last."""
     if chunks <= 0:
         raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return split(x, max(1, math.ceil(x.shape[one_dim(dim, x.ndim)] / chunks)) if x.ndim else 1, dim)
 
 
-def tensor_split(x: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def tensor_split(x: Value, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """A number of parts as equal as possible along an axis, or parts that begin at given indices."""
     axis = one_dim(one_dim(dim, x.ndim) + x.ndim, x.ndim)
     if x.ndim == 0:
@@ -144,17 +144,17 @@ def tensor_split(x: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, .
     return tuple(Slice(dim=axis, start=int(a), stop=int(max(a, b)), step=1)(x) for a, b in zip(starts, ends, strict=True))
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def hsplit(x: Value, indices_or_sections: Any) -> tuple[Any, ...]:
     """Parts side by side: along the second axis, of vectors along their only one."""
     return _even(x, indices_or_sections, 0 if x.ndim == 1 else 1, "hsplit", 1)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def vsplit(x: Value, indices_or_sections: Any) -> tuple[Any, ...]:
     """Parts one below the other: along the first axis."""
     return _even(x, indices_or_sections, 0, "vsplit", 2)
 
 
-def dsplit(x: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def dsplit(x: Value, indices_or_sections: Any) -> tuple[Any, ...]:
     """Parts in depth: along the third axis."""
     return _even(x, indices_or_sections, 2, "dsplit", 3)
 
@@ -162,7 +162,7 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Any, ...]:
 def _even(x: Any, sections: Any, dim: int, name: str, least: int) -> tuple[Any, ...]:
     if x.ndim < least:
         raise ShapeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {x.ndim} dimensions!")
-    if np.ndim(raw(sections)) == 0 and x.shape[dim] % integer(sections):
+    if np.ndim(raw(sections)) == 0 and (integer(sections) == 0 or x.shape[dim] % integer(sections)):
         raise ShapeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.shape[dim]} "
             f"is not divisible by the split_size {integer(sections)}!"

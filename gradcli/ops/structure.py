@@ -183,7 +183,7 @@ class Fill(Structural):
         super().__init__(**parameters)
         self.node = f"FillBackward{self.form}"
 
-    def forward(self, x: Value, y: Value) -> Value:
+    def forward(self, x: Value, y: Value | float) -> Value:
         if np.ndim(y):
             raise ShapeError(f"fill_ only supports 0-dimension value tensor but got tensor with {np.ndim(y)} dimensions.")
         return np.full(np.shape(x), y, written_dtype(x, y))

@@ -77,21 +77,21 @@ class Permute(View):
         yield cls(dims=(-1, -3, -2)), (rng.normal(size=(2, 3, 4)),)
 
 
-def transpose(x: Any, dim0: Any = None, dim1: Any = None) -> Any:
+def transpose(x: Value, dim0: Any = None, dim1: Any = None) -> Any:
     """Two axes swapped. NumPy's spellings work too: no axes reverse them all, a tuple permutes them."""
     if dim1 is None:
         return permute(x, tuple(range(x.ndim))[::-1] if dim0 is None else dim0)
     return Transpose(dim0=one_dim(dim0, x.ndim), dim1=one_dim(dim1, x.ndim))(x)
 
 
-def t(x: Any) -> Any:
+def t(x: Value) -> Any:
     """The transpose of a matrix; RuntimeError above two axes."""
     if x.ndim > 2:
         raise ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
     return T()(x)
 
 
-def permute(x: Any, *dims: Any) -> Any:
+def permute(x: Value, *dims: Any) -> Any:
     """The axes in another order: axis k of the result is axis dims[k] of x."""
     order = sizes(dims)
     if len(order) != x.ndim:
@@ -104,7 +104,7 @@ def permute(x: Any, *dims: Any) -> Any:
     return Permute(dims=many_dims(order, x.ndim))(x)
 
 
-def movedim(x: Any, source: Any, destination: Any) -> Any:
+def movedim(x: Value, source: Any, destination: Any) -> Any:
     """Axes moved to other places, the rest in their order."""
     one = not isinstance(source, (tuple, list))
     old, new = ([source], [destination]) if one else (source, destination)
@@ -125,7 +125,7 @@ def reverse_axes(x: Any) -> Any:
     return permute(x, tuple(range(x.ndim))[::-1]) if x.ndim else x
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: Value) -> Any:
     """x.mT: the last two axes swapped."""
     if x.ndim < 2:
         raise ShapeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor.")

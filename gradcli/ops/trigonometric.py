@@ -18,6 +18,8 @@ from gradcli.ops.where import where
 class Sin(Elementwise):
     """The sine."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return np.sin(x)
 
@@ -30,6 +32,8 @@ class Sin(Elementwise):
 
 class Cos(Elementwise):
     """The cosine."""
+
+    floating = True
 
     def forward(self, x: Value) -> Value:
         return np.cos(x)
@@ -44,6 +48,7 @@ class Cos(Elementwise):
 class Tan(Elementwise):
     """The tangent."""
 
+    floating = True
     domain = (-1.3, 1.3)
 
     def forward(self, x: Value) -> Value:
@@ -59,6 +64,7 @@ class Tan(Elementwise):
 class Asin(Elementwise):
     """The inverse sine. Domain -1 <= x <= 1, NaN outside; the derivative 1 / sqrt((1 - x)(1 + x)) is infinite at the ends."""
 
+    floating = True
     domain = (-0.9, 0.9)
 
     def forward(self, x: Value) -> Value:
@@ -77,6 +83,7 @@ class Asin(Elementwise):
 class Acos(Elementwise):
     """The inverse cosine. Domain -1 <= x <= 1, NaN outside; the derivative is infinite at the ends."""
 
+    floating = True
     domain = (-0.9, 0.9)
 
     def forward(self, x: Value) -> Value:
@@ -95,6 +102,8 @@ class Acos(Elementwise):
 class Atan(Elementwise):
     """The inverse tangent."""
 
+    floating = True
+
     def forward(self, x: Value) -> Value:
         return np.arctan(x)
 
@@ -111,7 +120,8 @@ class Atan2(Elementwise):
     The derivatives y / r**2 and -x / r**2 divide by r twice, so that no square overflows.
     """
 
-    real_only = True
+    floating = True
+    refused = "c"
     analytic = False
     keeps_all = True
 
@@ -143,7 +153,8 @@ class Atan2(Elementwise):
 class Hypot(Elementwise):
     """sqrt(x**2 + y**2) without overflow. NaN derivative at the origin, as PyTorch."""
 
-    real_only = True
+    refused = "biuc"
+    kernel_name = "hypot_cpu"
     analytic = False
 
     def forward(self, x: Value, y: Value) -> Value:
@@ -162,6 +173,7 @@ class Hypot(Elementwise):
 class Deg2rad(Elementwise):
     """x * pi / 180."""
 
+    floating = True
     node = "Deg2RadBackward0"
     factor = math.pi / 180
 
@@ -178,6 +190,7 @@ class Deg2rad(Elementwise):
 class Rad2deg(Deg2rad):
     """x * 180 / pi."""
 
+    floating = True
     node = "Rad2DegBackward0"
     factor = 180 / math.pi
 

@@ -39,17 +39,17 @@ class CountNonzero(Reduction):
         return np.asarray(np.count_nonzero(x, axis=self.dim, keepdims=self.keepdim))[()]
 
 
-def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def all(x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """True where no element, of all or along axes, is 0."""
     return All(dim=None if dim is None else many_dims(dim, x.ndim), keepdim=keepdim)(x)
 
 
-def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def any(x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """True where some element, of all or along axes, is not 0."""
     return Any_(dim=None if dim is None else many_dims(dim, x.ndim), keepdim=keepdim)(x)
 
 
-def count_nonzero(x: Any, dim: Any = None) -> Any:
+def count_nonzero(x: Value, dim: Any = None) -> Any:
     """How many elements, of all or along axes, are not 0."""
     return CountNonzero(dim=None if dim is None else many_dims(dim, x.ndim))(x)
 

@@ -13,6 +13,7 @@ import numpy as np
 from gradcli.ops.axes import raw
 from gradcli.ops.cholesky import cholesky, failing_minor
 from gradcli.ops.lu import lu_factor
+from gradcli.ops.matrices import need_square
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.returned import returned
 from gradcli.ops.solve import inv, singular_at, solve
@@ -51,22 +52,25 @@ def attempted(function: Callable[[], Any], info: Any, like: Any, check_errors: b
     return (like * np.nan if failed and not check_errors else function()), info
 
 
-def inv_ex(x: Any, *, check_errors: bool = False) -> Any:
+def inv_ex(x: Value, *, check_errors: bool = False) -> Any:
     """(inverse, info); NaN where there is none."""
+    need_square("linalg.inv", x)
     return InvEx(*attempted(lambda: inv(x), Info()(x), x, check_errors))
 
 
-def cholesky_ex(x: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+def cholesky_ex(x: Value, *, upper: bool = False, check_errors: bool = False) -> Any:
     """(L, info); NaN where x is not positive definite."""
+    need_square("linalg.cholesky", x)
     return CholeskyEx(*attempted(lambda: cholesky(x, upper=upper), Info(cholesky=True)(x), x, check_errors))
 
 
-def solve_ex(x: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+def solve_ex(x: Value, B: Value, *, left: bool = True, check_errors: bool = False) -> Any:
     """(result, info); NaN where x is singular."""
+    need_square("linalg.solve", x)
     return SolveEx(*attempted(lambda: solve(x, B, left=left), Info()(x), B, check_errors))
 
 
-def lu_factor_ex(x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(x: Value, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """(LU, pivots, info); a zero on the diagonal is no error."""
     packed, pivots = lu_factor(x, pivot=pivot)
     return LuFactorEx(packed, pivots, Info()(x) * 0)

@@ -14,7 +14,7 @@ from gradcli.ops.operation import Operation, Value
 class Where(Elementwise):
     """x where the condition holds, y elsewhere; broadcasts all three. Smooth in x and y; the condition is a constant."""
 
-    def forward(self, condition: Value, x: Value, y: Value) -> Value:
+    def forward(self, condition: Value, x: Value | float, y: Value | float) -> Value:
         out: Value = np.where(condition, x, y)
         return out[()]
 

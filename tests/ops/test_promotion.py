@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from gradcli.engine import Tensor, grad
+from gradcli.errors import DtypeError, KernelError, ShapeError
 from gradcli.ops.catalogue import FUNCTIONS as F
+from gradcli.ops.elementwise import Elementwise
+from tests.ops import test_catalogue as catalogue
 
 FLOAT32, FLOAT64, INT64, COMPLEX64, COMPLEX128 = map(np.dtype, ("float32", "float64", "int64", "complex64", "complex128"))
 
@@ -59,3 +62,55 @@ def test_arrays_that_rules_are_written_with_adapt_to_tensors() -> None:
 def test_masked_attention_keeps_float32(options) -> None:
     q = Tensor(np.array([[0.5, -1.0], [2.0, 0.3]], np.float32), True)
     assert F["scaled_dot_product_attention"](q, q, q, **options).dtype == FLOAT32
+
+
+SMALL = [np.dtype(name) for name in ("bool", "int8", "uint8", "int16", "int64")]
+"""Of what is not floating; NumPy's functions make float16 and float32 of the smaller ones."""
+
+
+@catalogue.each(c for c in catalogue.CASES if isinstance(c.op, Elementwise) and not any(map(np.iscomplexobj, c.args)))
+def test_floats_made_of_integers_are_of_the_default_dtype(case: catalogue.Case) -> None:
+    for dtype in SMALL:
+        args = [Tensor(np.asarray(np.abs(a) * 2).astype(dtype)) if np.asarray(a).dtype.kind == "f" else a for a in case.args]
+        if not any(isinstance(a, Tensor) for a in args):
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                out = case.op(*args)
+        except ShapeError:  # mvlgamma, of values that it has none for
+            continue
+        except (DtypeError, KernelError):
+            assert dtype.kind in case.op.refused or dtype.kind == "b", dtype
+            continue
+        assert out.dtype.kind in "biu" or out.dtype in (FLOAT64, COMPLEX128), (dtype, out.dtype)
+        assert out.dtype == FLOAT64 or not case.op.floating, dtype
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "words"),
+    [
+        ("softmax", "int64", "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'"),
+        ("gelu", "int32", "\"GeluKernelImpl\" not implemented for 'Int'"),
+        ("abs", "bool", "\"abs_cpu\" not implemented for 'Bool'"),
+        ("linalg.det", "int64", "linalg.det: Expected a floating point or complex tensor as input. Got Long"),
+        ("neg", "bool", "Negation, the `-` operator, on a bool tensor is not supported. Use the `~` or `logical_not()` operator instead."),
+    ],
+)
+def test_what_pytorch_refuses_is_refused_in_its_words(name: str, dtype: str, words: str) -> None:
+    with pytest.raises((DtypeError, KernelError)) as caught:
+        F[name](Tensor(np.ones((2, 2), dtype)), **{"dim": 1} if name == "softmax" else {})
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("round", (), INT64),
+        ("hardtanh", (), INT64),
+        ("clamp", (np.array([0, 1]),), INT64),
+        ("sign", (), INT64),
+        ("heaviside", (np.array([2, 2]),), INT64),
+    ],
+)
+def test_integers_stay_integers_where_pytorch_keeps_them(name: str, args: tuple, expected: np.dtype) -> None:
+    assert F[name](Tensor(np.array([-3, 4])), *map(Tensor, args)).dtype == expected
