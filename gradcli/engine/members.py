@@ -55,14 +55,20 @@ def set_grad(tensor: Tensor, value: Any) -> None:
         raise AutogradError("can't assign Variable as its own grad")
     if value.dtype != tensor.dtype:
         raise DtypeError(
-            f"assigned grad has data of a different type: 'torch.{value.dtype.name}' for a tensor of type 'torch.{tensor.dtype.name}'"
+            f"attempting to assign a gradient with dtype '{C_NAMES.get(value.dtype.name, value.dtype.name)}' to a tensor with grad_dtype "
+            f"'{C_NAMES.get(tensor.dtype.name, tensor.dtype.name).title()}'. The gradient must match the tensor's grad_dtype (defaults to "
+            "the tensor's dtype)."
         )
     if value.shape != tensor.shape:
         raise ShapeError(
-            f"assigned grad has data of a different size: attempting to assign a gradient of size '{list(value.shape)}' "
-            f"to a tensor of size '{list(tensor.shape)}'"
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size"
         )
     tensor._grad = value
+
+
+C_NAMES = {"float64": "double", "float32": "float", "float16": "half", "int64": "long"}
+"""What PyTorch calls a dtype in that message."""
 
 
 def get_version(tensor: Tensor) -> int:

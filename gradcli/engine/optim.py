@@ -22,6 +22,7 @@ class Optimizer:
 
     def __init__(self, params: Any, defaults: Group) -> None:
         self.defaults = defaults
+        self.steps = 0
         self.param_groups: list[Group] = []
         self.state: dict[Tensor, dict[str, Any]] = {}
         if isinstance(params, Tensor):
@@ -46,7 +47,7 @@ class Optimizer:
                 raise ArgumentError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
             if p.grad_fn is not None and not p.retained:
                 raise DataError("can't optimize a non-leaf Tensor", hint="pass the leaf itself, not a result of operations")
-        self.param_groups.append({**self.defaults, **group, "params": members})
+        self.param_groups.append({"params": members, **self.defaults, **{k: v for k, v in group.items() if k != "params"}})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset the gradients of all parameters."""
@@ -61,6 +62,7 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient."""
+        self.steps += 1
         loss = None
         if closure is not None:
             with enable_grad():
@@ -76,6 +78,12 @@ class Optimizer:
     def updated(self, p: Tensor, g: np.ndarray, group: Group) -> Any:
         """The new value of a parameter."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for k, group in enumerate(self.param_groups):
+            lines += [f"Parameter Group {k}", *(f"    {key}: {group[key]}" for key in sorted(group) if key != "params"), ""]
+        return "\n".join([*lines[:-1], ")"])
 
     def state_dict(self) -> dict[str, Any]:
         """The state by the number of the parameter, and the options."""
@@ -126,7 +134,7 @@ class SGD(Optimizer):
             params,
             {
                 "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
-                "maximize": maximize,
+                "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
             },
         )  # fmt: skip
 
@@ -175,6 +183,7 @@ class Adam(Optimizer):
             params,
             {
                 "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+                "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
                 "decoupled_weight_decay": decoupled_weight_decay or self.decoupled,
             },
         )  # fmt: skip

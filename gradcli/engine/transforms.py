@@ -11,7 +11,8 @@ from gradcli.engine.functional import gradients, jacobian_of, push_forward
 from gradcli.engine.mode import enable_grad, state
 from gradcli.engine.sharing import detach
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import ArgumentError, AutogradError
+from gradcli.engine.trees import mapped, rebuilt, tensors_of
+from gradcli.errors import AutogradError
 from gradcli.ops.catalogue import FUNCTIONS
 
 Function = Callable[..., Any]
@@ -30,16 +31,17 @@ class Level:
 def points_of(args: tuple[Any, ...], argnums: Argnums) -> tuple[list[Any], list[Tensor], bool]:
     """The arguments with those of `argnums` as points of their own; whether something outside asks for gradients."""
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
-    outside = Level.depth > 0 or (state.grad and any(isinstance(a, Tensor) and a.asks for a in args))
-    given = list(args)
-    points = []
     for k in chosen:
         if not -len(args) <= k < len(args):
             raise AutogradError(f"Got argnum={k}, but only {len(args)} positional inputs")
-        if not isinstance(given[k], Tensor):
-            raise ArgumentError(f"expected a tensor at argument {k}, but got {type(given[k]).__name__}")
-        points.append(point(given[k], outside))
-        given[k] = points[-1]
+    moving = {k: tensors_of(args[k]) for k in chosen}
+    asking = (t.asks for t in [*args, *(t for tensors in moving.values() for t in tensors)] if isinstance(t, Tensor))
+    outside = Level.depth > 0 or (state.grad and any(asking))
+    given, points = list(args), []
+    for k, tensors in moving.items():
+        own = [point(tensor, outside) for tensor in tensors]
+        points += own
+        given[k] = rebuilt(args[k], own)
     return given, points, outside
 
 
@@ -64,13 +66,12 @@ def run(func: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 def leave(value: Any, outside: bool) -> Any:
     """A result as the caller gets it."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(leave(v, outside) for v in value)
-    return detach(value) if isinstance(value, Tensor) and value.asks and not outside else value
+    return mapped(lambda v: detach(v) if isinstance(v, Tensor) and v.asks and not outside else v, value)
 
 
-def shaped(found: Any, argnums: Argnums) -> Any:
-    return tuple(found) if isinstance(argnums, tuple) else found[0]
+def shaped(found: Any, args: tuple[Any, ...], argnums: Argnums) -> Any:
+    """What was found for each point, in the form of the arguments that were differentiated."""
+    return rebuilt(tuple(args[k] for k in argnums) if isinstance(argnums, tuple) else args[argnums], found)
 
 
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
@@ -89,7 +90,7 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
             )
         one = Tensor(np.ones((), output.dtype)[()])
         with enable_grad():
-            found = shaped(gradients([output], points, [one], outside), argnums)
+            found = shaped(gradients([output], points, [one], outside), args, argnums)
         value = leave(output, outside)
         return leave(found, outside), (value, leave(aux, outside)) if has_aux else value
 
@@ -112,12 +113,12 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     given, points, outside = points_of(primals, tuple(range(len(primals))))
     result = run(func, given, {})
     output, aux = result if has_aux else (result, None)
-    outputs = output if isinstance(output, (tuple, list)) else (output,)
+    outputs = tensors_of(output)
 
     def pull(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> tuple[Any, ...]:
-        weights = cotangents[0] if len(cotangents) == 1 and isinstance(cotangents[0], (tuple, list)) else cotangents
         with enable_grad():
-            return tuple(leave(g, outside) for g in gradients(outputs, points, weights, outside))
+            found = gradients(outputs, points, tensors_of(cotangents), outside)
+        return leave(rebuilt(primals, found), outside)  # type: ignore[no-any-return]
 
     return (leave(output, outside), pull, leave(aux, outside)) if has_aux else (leave(output, outside), pull)
 
@@ -127,10 +128,9 @@ def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -
     given, points, outside = points_of(tuple(primals), tuple(range(len(primals))))
     result = run(func, given, {})
     output, aux = result if has_aux else (result, None)
-    outputs = output if isinstance(output, (tuple, list)) else (output,)
     with enable_grad():
-        pushed = push_forward(tuple(outputs), tuple(points), tuple(tangents), outside)
-    along = leave(pushed if isinstance(output, (tuple, list)) else pushed[0], outside)
+        pushed = push_forward(tuple(tensors_of(output)), tuple(points), tuple(tensors_of(tangents)), outside)
+    along = leave(rebuilt(output, pushed), outside)
     return (leave(output, outside), along, leave(aux, outside)) if has_aux else (leave(output, outside), along)
 
 
@@ -143,7 +143,7 @@ def jacrev(func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk
         output, aux = result if has_aux else (result, None)
         outputs = output if isinstance(output, (tuple, list)) else (output,)
         with enable_grad():
-            rows = [shaped(jacobian_of(o, tuple(points), outside), argnums) for o in outputs]
+            rows = [shaped(jacobian_of(o, tuple(points), outside), args, argnums) for o in outputs]
         found = leave(tuple(rows) if isinstance(output, (tuple, list)) else rows[0], outside)
         return (found, leave(aux, outside)) if has_aux else found
 

@@ -195,7 +195,13 @@ def delete_target(c: Compiler, target: ast.expr, scope: Scope) -> Evaluate:
         return delete_name(c, target.id, span, scope)
     if isinstance(target, ast.Attribute):
         owner, name = c.expression(target.value, scope), target.attr
-        return lambda frame: delete_attribute(owner(frame), name)
+
+        def forget(frame: Frame) -> None:
+            value = owner(frame)
+            state.span = span
+            delete_attribute(value, name)
+
+        return forget
     if isinstance(target, ast.Subscript):
         holder, index = c.expression(target.value, scope), c.expression(target.slice, scope)
 

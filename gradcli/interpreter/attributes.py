@@ -46,6 +46,7 @@ class Table:
     deleters: dict[str, Callable[[Any], None]] = field(default_factory=dict)
     other: Callable[[Any, str], Any] | None = None
     set_other: Callable[[Any, str, Any], None] | None = None
+    delete_other: Callable[[Any, str], None] | None = None
     names: Callable[[Any], list[str]] = lambda value: []
 
     def known(self, value: Any) -> list[str]:
@@ -135,10 +136,13 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
 
 
 def delete_attribute(value: Any, name: str) -> None:
-    deleter = table_of(value).deleters.get(name)
-    if deleter is None:
+    table = table_of(value)
+    if name in table.deleters:
+        table.deleters[name](value)
+    elif table.delete_other is not None and name in table.names(value):
+        table.delete_other(value, name)
+    else:
         raise missing_attribute(value, name)
-    deleter(value)
 
 
 def member(value: Any, name: str) -> Any:
@@ -152,6 +156,10 @@ def context_attribute(ctx: Context, name: str) -> Any:
 
 def set_context_attribute(ctx: Context, name: str, new: Any) -> None:
     ctx.attributes[name] = new
+
+
+def delete_context_attribute(ctx: Context, name: str) -> None:
+    del ctx.attributes[name]
 
 
 def class_member(cls: type[Function], name: str) -> Any:
@@ -204,6 +212,7 @@ add_tables(
             },
             other=context_attribute,
             set_other=set_context_attribute,
+            delete_other=delete_context_attribute,
             names=lambda x: list(x.attributes),
         ),
         type(Function): Table(

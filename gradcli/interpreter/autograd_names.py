@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine import anomaly, backward, forward_ad, functional, grad, mode, packing, transforms
+from gradcli.engine.adaptive import OPTIMIZERS as ADAPTIVE
 from gradcli.engine.checkpoint import checkpoint, checkpoint_sequential
+from gradcli.engine.closeness import assert_close
+from gradcli.engine.copying import copy, deepcopy
 from gradcli.engine.edges import GradientEdge, get_gradient_edge, increment_version
 from gradcli.engine.forward_ad import Dual
 from gradcli.engine.function import Function
@@ -16,6 +19,7 @@ from gradcli.engine.once import once_differentiable
 from gradcli.engine.optim import OPTIMIZERS
 from gradcli.engine.printing import set_printoptions
 from gradcli.engine.rows import grad_of_rows
+from gradcli.engine.schedules import SCHEDULES
 from gradcli.engine.sharing import variable
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.torchviz import make_dot
@@ -135,7 +139,10 @@ def autograd_members() -> dict[str, Members]:
             "register_multi_grad_hook": register_multi_grad_hook,
         },
         "torch.func": {name: getattr(transforms, name) for name in transforms.__all__},
-        "torch.optim": dict(OPTIMIZERS),
+        "torch.optim": {**OPTIMIZERS, **ADAPTIVE},
+        "torch.optim.lr_scheduler": dict(SCHEDULES),
+        "torch.testing": {"assert_close": assert_close},
+        "copy": {"copy": copy, "deepcopy": deepcopy},
         "torch.utils": {},
         "torch.utils.checkpoint": {"checkpoint": checkpoint, "checkpoint_sequential": checkpoint_sequential},
         "torchviz": {"make_dot": make_dot},

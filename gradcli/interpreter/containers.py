@@ -124,6 +124,16 @@ def list_methods(meter: Meter) -> dict[str, Callable[..., Any]]:
     }  # fmt: skip
 
 
+class DictView(list[Any]):
+    """What keys(), values() and items() give: the items as they are now, which print as Python's views do."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({super().__repr__()})"
+
+
+VIEWS: dict[str, type[DictView]] = {name: type(f"dict_{name}", (DictView,), {}) for name in ("keys", "values", "items")}
+
+
 def dict_methods(meter: Meter) -> dict[str, Callable[..., Any]]:
     def keyed(method: Callable[..., Any]) -> Callable[..., Any]:
         def call(table: dict[Any, Any], key: Any, *default: Any) -> Any:
@@ -134,10 +144,11 @@ def dict_methods(meter: Meter) -> dict[str, Callable[..., Any]]:
 
     def listed(method: Callable[..., Any]) -> Callable[..., Any]:
         """keys, values, items: as lists, so that nothing lazy is left behind."""
+        kind = VIEWS[method.__name__]
 
         def call(table: dict[Any, Any]) -> list[Any]:
             meter.items(len(table))
-            return list(method(table))
+            return kind(method(table))
 
         return call
 

@@ -18,10 +18,10 @@ from gradcli.interpreter.values import module
 SPELLINGS = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2",
     "absolute": "abs", "fabs": "abs", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div", "true_divide": "div",
-    "negative": "neg", "concatenate": "cat", "array": "tensor", "asarray": "as_tensor", "amax": "amax", "amin": "amin", "degrees":
-    "rad2deg",
-    "radians": "deg2rad", "rint": "round", "conjugate": "conj", "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le",
-    "greater": "gt", "greater_equal": "ge", "mod": "remainder", "expand_dims": "unsqueeze", "repeat": "repeat_interleave",
+    "negative": "neg", "concatenate": "cat", "array": "tensor", "asarray": "as_tensor", "amax": "amax", "amin": "amin",
+    "take_along_axis": "take_along_dim", "degrees": "rad2deg", "radians": "deg2rad", "rint": "round", "conjugate": "conj",
+    "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge",
+    "mod": "remainder", "expand_dims": "unsqueeze", "repeat": "repeat_interleave",
     "random.rand": "rand", "random.randn": "randn", "random.seed": "manual_seed",
 }  # fmt: skip
 

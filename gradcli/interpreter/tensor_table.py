@@ -16,6 +16,7 @@ from gradcli.engine.module import Module
 from gradcli.engine.node import AccumulateGrad, Node
 from gradcli.engine.optim import OPTIMIZER_METHODS, OPTIMIZER_PROPERTIES, Optimizer
 from gradcli.engine.saved import saved_attribute, saved_names
+from gradcli.engine.schedules import SCHEDULE_METHODS, SCHEDULE_PROPERTIES, Schedule
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.torchviz import Digraph
 from gradcli.errors import RangeError
@@ -144,6 +145,7 @@ ENGINE_TABLES: dict[type, Table] = {
     RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
     Module: MODULE_TABLE,
     Optimizer: Table("Optimizer", OPTIMIZER_PROPERTIES, OPTIMIZER_METHODS),
+    Schedule: Table("LRScheduler", SCHEDULE_PROPERTIES, SCHEDULE_METHODS),
     Digraph: Table("Digraph", {"source": lambda d: d.source}),
     **ARRAY_TABLES,
     **NAME_TABLES,

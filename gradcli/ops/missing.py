@@ -44,8 +44,7 @@ GROUPS: tuple[tuple[str, str], ...] = (
     ("deprecated: call interpolate with a mode", "nn.functional.upsample_bilinear nn.functional.upsample_nearest"),
     (
         "a layer of many operations, not written yet: it can be written with those that are there",
-        "nn.functional.ctc_loss nn.functional.grid_sample nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward "
-        "stft",
+        "nn.functional.ctc_loss nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward stft",
     ),
     ("eigenvectors of matrices that are not symmetric have no gradient of their own (phases); eigh is there", "linalg.eig linalg.eigvals"),
     ("products of Householder reflections, not written yet: qr gives the matrix itself", "linalg.householder_product ormqr"),
@@ -108,7 +107,11 @@ AREAS: tuple[tuple[str, str], ...] = (
         "torch.nn",
     ),
     (
-        "SGD, Adam and AdamW are there: write another update by hand inside `with torch.no_grad():`",
+        "not written yet: write it with the functions that are there",
+        "torch.nn.functional",
+    ),
+    (
+        "SGD, Adam, AdamW, RMSprop, Adagrad and Adadelta are there: write another update by hand inside `with torch.no_grad():`",
         "torch.optim",
     ),
 )

@@ -7,8 +7,9 @@ MODULES = frozenset(
         "torch", "torch.autograd", "torch.autograd.function", "torch.autograd.functional", "torch.autograd.forward_ad",
         "torch.autograd.graph", "torch.fft", "torch.func", "torch.linalg", "torch.nn", "torch.nn.functional",
         "torch.nn.init", "torch.nn.parameter", "torch.nn.utils", "torch.cuda", "torch.backends",
-        "torch.optim", "torch.special", "torch.utils", "torch.utils.checkpoint", "torchviz", "numpy", "numpy.linalg", "numpy.random",
-        "math", "cmath", "__future__",
+        "torch.optim", "torch.optim.lr_scheduler",
+        "torch.special", "torch.testing", "torch.utils", "torch.utils.checkpoint", "torchviz", "numpy", "numpy.linalg", "numpy.random",
+        "math", "cmath", "copy", "__future__",
     }
 )  # fmt: skip
 """`__future__` is taken and does nothing: annotations are never evaluated."""
