@@ -12,20 +12,30 @@ GAPS = (2, 1)
 """Spaces between columns; the second where the first makes the table too wide."""
 
 
-def gap(header: tuple[str, ...], rows: Sequence[Row], width: int) -> int | None:
-    """The space between columns with which the table, with its indent, keeps within a width; None where it does not."""
-    needed = INDENT + sum(_widths(header, rows))
-    return next((space for space in GAPS if needed + space * (len(header) - 1) <= width), None)
+SPARE = ("ulps", "bars")
+"""What makes room in this order where a table is too wide: it says again, in other units, what the numbers beside it say."""
 
 
-def columns(header: tuple[str, ...], rows: Sequence[Row], space: int) -> Iterator[Line]:
-    """A line for the header and one for each row."""
+def fitting(header: tuple[str, ...], rows: Sequence[Row], width: int) -> tuple[list[int], int] | None:
+    """The columns, and the space between them, with which the table and its indent keep within a width; None where nothing does."""
+    widths, shown = _widths(header, rows), list(range(len(header)))
+    for spare in ("", *SPARE):
+        shown = [k for k in shown if header[k] != spare]
+        needed = INDENT + sum(widths[k] for k in shown)
+        space = next((space for space in GAPS if needed + space * (len(shown) - 1) <= width), None)
+        if space is not None:
+            return shown, space
+    return None
+
+
+def columns(header: tuple[str, ...], rows: Sequence[Row], shown: Sequence[int], space: int) -> Iterator[Line]:
+    """A line for the header and one for each row, of the columns shown."""
     widths = _widths(header, rows)
-    yield [("".join(name.ljust(width + space) for name, width in zip(header, widths, strict=True)), "heading")]
+    yield [("".join(header[k].ljust(widths[k] + space) for k in shown), "heading")]
     for row in rows:
-        *numbers, verdict = row.cells
-        line = "".join(cell.ljust(width + space) for cell, width in zip(numbers, widths, strict=False))
-        yield [(line, ""), (verdict, verdict_style(row.verdict, row.failing))]
+        *numbers, verdict = shown
+        line = "".join(row.cells[k].ljust(widths[k] + space) for k in numbers)
+        yield [(line, ""), (row.cells[verdict], verdict_style(row.verdict, row.failing))]
 
 
 def _widths(header: tuple[str, ...], rows: Sequence[Row]) -> list[int]:

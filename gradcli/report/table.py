@@ -192,9 +192,9 @@ def table_lines(target: TargetResult, view: View) -> Iterator[Line]:
     claimed = any(item.claimed is not None for item in target.inputs)
     judged = "claimed" if claimed else "autograd"
     header = ("leaf", judged, "symbolic", f"difference {view.plus_minus} bar", "bars", "ulps", "verdict")
-    space = layout.gap(header, shown, view.width)
-    if space is not None:
-        yield from _block(layout.columns(header, shown, space))
+    fitting = layout.fitting(header, shown, view.width)
+    if fitting is not None:
+        yield from _block(layout.columns(header, shown, *fitting))
     else:
         yield from _block(layout.blocks((judged, "symbolic", "difference", "bars", "ulps"), shown, view.width))
     left_out = count(target) - len(shown)

@@ -31,6 +31,12 @@ def test_narrow_terminal_stacks_and_cuts_no_number(result, golden):
     assert "0.333333 +- 2.5e-11" in text
 
 
+def test_what_says_things_again_makes_room_before_rows_are_stacked(result):
+    wide, less, least = (table.render(result("wrong"), View(width=width)) for width in (80, 62, 56))
+    assert [[word in text for word in ("bars", "ulps")] for text in (wide, less, least)] == [[True, True], [True, False], [False, False]]
+    assert all(re.search(r"^    leaf .*verdict$", text, re.MULTILINE) for text in (wide, less, least))
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_table_rows_fit(result, width):
     for names in (["wrong"], ["passing", "kinked", "jacobian"], []):
