@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.ops.axes import raw
+from gradcli.ops.conjugate import conj
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.where import where
 
 
 class Complement(Elementwise, abstract=True):
@@ -70,6 +73,19 @@ class OneMinusSquare(Complement):
 
     def d_y(self, y: Value) -> Value:
         return y * -2
+
+
+def through(g: Value, derivative: Value, lost: Value) -> Value:
+    """g * derivative, and NaN for an infinite g where the result has rounded to its limit: that is `lost`.
+
+    What made g infinite was a difference to the limit that rounding has taken to 0: the product says nothing of its size,
+    and PyTorch's, 0 * inf, is NaN too.
+    """
+    if np.any(lost):
+        undetermined = lost & np.isinf(raw(g))
+        if np.any(undetermined):
+            derivative = where(undetermined, np.nan, derivative)
+    return g * conj(derivative)
 
 
 one_minus: Operation = OneMinus()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import Power, log, power, real_number
-from gradcli.ops.complement import one_minus, one_plus
+from gradcli.ops.axes import raw
+from gradcli.ops.complement import one_minus, one_plus, through
 from gradcli.ops.conjugate import conj
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation, Value
@@ -60,8 +61,8 @@ class Expm1(Elementwise):
     def aside(self, x: Value) -> Value:
         return exp(x)
 
-    def d_x(self, out: Value, aside: Value) -> Value:
-        return one_plus(out, aside)
+    def vjp_x(self, g: Value, out: Value, aside: Value) -> Value:
+        return through(g, one_plus(out, aside), raw(out) == -1)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.exp(x) - 1
@@ -185,8 +186,8 @@ class Sigmoid(Elementwise):
     def aside(self, x: Value) -> Value:
         return sigmoid(-x)
 
-    def d_x(self, out: Value, aside: Value) -> Value:
-        return out * one_minus(out, aside)
+    def vjp_x(self, g: Value, out: Value, aside: Value) -> Value:
+        return through(g, out * one_minus(out, aside), raw(out) == 1)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return 1 / (1 + sympy.exp(-x))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.complement import one_minus_square
+from gradcli.ops.axes import raw
+from gradcli.ops.complement import one_minus_square, through
 from gradcli.ops.conjugate import conj, is_complex
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.exponential import sqrt
@@ -73,8 +74,8 @@ class Tanh(Elementwise):
         root = sech(x)
         return root * root
 
-    def d_x(self, out: Value, aside: Value) -> Value:
-        return one_minus_square(out, aside)
+    def vjp_x(self, g: Value, out: Value, aside: Value) -> Value:
+        return through(g, one_minus_square(out, aside), np.abs(raw(out)) == 1)
 
     def symbolic(self, sympy: Any, x: Any) -> Any:
         return sympy.tanh(x)

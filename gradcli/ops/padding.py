@@ -80,7 +80,7 @@ class Taken(Operation, abstract=True):
 
     def vjp_x(self, g: Value, x: Value) -> Value:
         shape = list(g.shape)
-        for axis, index in reversed(self.places(x.shape)):
+        for axis, index in self.places(x.shape):
             shape[axis] = x.shape[axis]
             g = Unindex(axes=(axis,), shape=tuple(shape))(g, index)
         return g

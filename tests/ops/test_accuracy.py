@@ -203,3 +203,17 @@ def test_mvlgamma_needs_a_large_enough_argument() -> None:
 def test_ends_of_the_quantiles() -> None:
     np.testing.assert_array_equal(F["erfinv"](Tensor(np.array([-1.0, 0.0, 1.0, 2.0]))).value, [-np.inf, 0, np.inf, np.nan])
     np.testing.assert_array_equal(F["special.ndtri"](Tensor(np.array([0.0, 0.5, 1.0, 2.0]))).value, [-np.inf, 0, np.inf, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "tail"), [("sigmoid", 40.0, 1.0), ("tanh", 20.0, 1.0), ("tanh", -20.0, -1.0), ("expm1", -40.0, -1.0)]
+)
+def test_an_infinite_gradient_where_the_result_has_rounded_to_its_limit_is_undetermined(name: str, limit: float, tail: float) -> None:
+    x = Tensor(np.array([limit, 0.5]), requires_grad=True)
+    y = F[name](x)
+    assert y.value[0] == tail
+    usual, lost = (grad(y, x, Tensor(np.array(g)), retain_graph=True)[0].value for g in ([1.0, np.inf], [np.inf, 1.0]))
+    assert 0 < usual[0] < 1e-16
+    assert usual[1] == np.inf
+    assert np.isnan(lost[0])
+    assert np.isfinite(lost[1])
