@@ -83,10 +83,15 @@ def note_plain(note: PassRecord | None) -> None:
         entry.plain = np.zeros(entry.tensor.shape, entry.tensor.dtype) if g is None else snapshot(g.value)
 
 
+def asked(tensor: Tensor) -> Edge | None:
+    """The edge of a tensor that requires grad; of a view whose base was asked later, one where nothing arrives."""
+    tensor.refresh()
+    return tensor.edge() or ((tensor.accumulator(), 0) if tensor.asks else None)
+
+
 def target_of(tensor: Tensor) -> Edge:
     """Where `backward(inputs=...)` stops: at a leaf, or at a result, which then keeps its gradient."""
-    tensor.refresh()
-    edge = tensor.edge()
+    edge = asked(tensor)
     if edge is None:
         raise AutogradError(NOT_ASKING)
     if isinstance(tensor, Tensor):
@@ -120,8 +125,7 @@ def grad(
     check_roots(sources)
     edges = []
     for k, tensor in enumerate(wanted):
-        tensor.refresh()
-        edge = tensor.edge()
+        edge = asked(tensor)
         if edge is None:
             raise AutogradError(NOT_ASKING, hint=f"input {k} was created without requires_grad=True")
         edges.append(edge)

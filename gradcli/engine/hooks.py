@@ -60,7 +60,7 @@ def watch(node: Node) -> Watch:
 
 def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(gradient)` whenever the gradient of a tensor is complete; what it returns (unless None) replaces the gradient."""
-    if not tensor.wants:
+    if not tensor.asks:
         raise AutogradError("cannot register a hook on a tensor that doesn't require gradient", hint="create it with requires_grad=True")
     node = tensor.grad_fn
     if node is not None:
@@ -72,7 +72,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle
 
 def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(leaf)` each time after a gradient was added to the `.grad` of a leaf."""
-    if not tensor.wants:
+    if not tensor.asks:
         raise AutogradError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise AutogradError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -134,7 +134,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], Any]
 
 def retain_grad(tensor: Tensor) -> None:
     """Let a tensor that is no leaf keep its gradient in `.grad`."""
-    if not tensor.wants:
+    if not tensor.asks:
         raise AutogradError("can't retain_grad on Tensor that has requires_grad=False")
     node = tensor.grad_fn
     if node is None:

@@ -126,7 +126,8 @@ def inplace(op: Operation, target: Tensor, *others: Any) -> Tensor:
     if isinstance(op, Elementwise):
         values = promote(values, [type(arg) is Tensor for arg in args])
     check_memory(op, target, others)
-    recording = bool(mask) and state.grad and target.is_floating and op.differentiable
+    lost = any(type(arg) is Tensor and arg.would_ask for arg in others)  # a view made before its base was asked: its gradient goes nowhere
+    recording = (mask or lost) and state.grad and target.is_floating and op.differentiable
     tracer = state.tracer
     if tracer is not None or (recording and 0 in op.plan(mask, len(args)).kept):
         values[0] = snapshot(values[0])

@@ -13,7 +13,9 @@ from gradcli.errors import AutogradError
 
 def repeats(value: Any) -> bool:
     """Whether several elements of an array are one place in memory, as in an expansion."""
-    return isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=True))
+    return (
+        isinstance(value, np.ndarray) and value.size > 0 and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=True))
+    )
 
 
 def write(array: np.ndarray, value: Any) -> None:

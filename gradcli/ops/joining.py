@@ -24,7 +24,7 @@ class Cat(Structural):
     dim: int
 
     def forward(self, *tensors: Value) -> Value:
-        return np.concatenate(tensors, self.dim)
+        return np.ascontiguousarray(np.concatenate(tensors, self.dim))
 
     def vjp_item(self, index: int, g: Value, shapes: tuple[tuple[int, ...], ...]) -> Value:
         lengths = [shape[self.dim] for shape in shapes]
@@ -46,7 +46,7 @@ class Stack(Structural):
     dim: int
 
     def forward(self, *tensors: Value) -> Value:
-        return np.stack(tensors, self.dim)
+        return np.ascontiguousarray(np.stack(tensors, self.dim))
 
     def vjp_item(self, index: int, g: Value, shapes: tuple[tuple[int, ...], ...]) -> Value:
         return Select(dim=self.dim, index=index)(g)

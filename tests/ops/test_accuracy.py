@@ -217,3 +217,9 @@ def test_an_infinite_gradient_where_the_result_has_rounded_to_its_limit_is_undet
     assert usual[1] == np.inf
     assert np.isnan(lost[0])
     assert np.isfinite(lost[1])
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "expm1"])
+def test_no_elements_have_a_gradient_of_no_elements(name: str) -> None:
+    x = Tensor(np.zeros((0, 3)), requires_grad=True)
+    assert grad(F[name](x), x, Tensor(np.zeros((0, 3))))[0].shape == (0, 3)
