@@ -280,7 +280,6 @@ def test_junit_xml(files):
     assert "d y / d x: 1 of 1 element" in (cases["claim(y):4"].find("failure").text or "")
 
 
-@pytest.mark.slow
 def test_with_xdist(files):
     pytest.importorskip("xdist")
     inside = files(several=SEVERAL, wrong=WRONG, good=GOOD)
@@ -289,7 +288,6 @@ def test_with_xdist(files):
     result.stdout.fnmatch_lines(["*several.grad:4: FAIL  d y / d x*"])
 
 
-@pytest.mark.slow
 def test_the_samples_with_xdist_keywords_junit_and_a_configuration(pytester):
     pytest.importorskip("xdist")
     shutil.copytree(ROOT / "samples", pytester.path / "samples")
