@@ -14,6 +14,7 @@ from gradcli.check.options import CheckOptions
 from gradcli.check.target import Target, Term
 from gradcli.engine.backward import grad
 from gradcli.engine.mode import state
+from gradcli.engine.places import names_of
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, SourceErrors, UsageError
@@ -30,19 +31,22 @@ LONGEST_NAME = 40
 class Labels:
     """The names of tensors: what the program bound them to first, else what its variables hold now."""
 
-    def __init__(self, tracer: Tracer, names: dict[str, Any] | None = None, source: Source | None = None) -> None:
+    def __init__(self, tracer: Tracer, scope: dict[str, Any] | None = None, source: Source | None = None) -> None:
         self.tracer = tracer
-        self.names = {} if names is None else names
+        self.scope = scope or {}
         self.source = source
+
+    @cached_property
+    def held(self) -> dict[int, str]:
+        return names_of(self.scope)
 
     def __call__(self, tensor: Tensor) -> tuple[str, int | None]:
         """Name and line of a tensor; a tensor without a name goes by the text that made it, else by its place."""
         known = self.tracer.labels.get(id(tensor))
         if known is not None:
             return known[0], known[1]
-        for name, value in self.names.items():
-            if value is tensor:
-                return name, None
+        if id(tensor) in self.held:
+            return self.held[id(tensor)], None
         record = tensor.own_record
         span = record.span if record is not None else None
         if span is None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from gradcli.check.collect import evaluated
 from gradcli.commands.look import Look
 from gradcli.commands.start import Start
-from gradcli.engine.module import Module
 from gradcli.engine.node import AccumulateGrad
+from gradcli.engine.places import names_of, places
 from gradcli.engine.tensor import Tensor, tensor
 from gradcli.errors import UsageError
 from gradcli.graph.build import Builder, reachable
 from gradcli.graph.focus import ways
 from gradcli.graph.model import Graph
-from gradcli.graph.naming import scope_names
 from gradcli.interpreter import Run
 from gradcli.syntax import Source
 from gradcli.syntax.spelling import did_you_mean
@@ -81,27 +78,15 @@ def last_output(done: Run) -> str:
 
 def all_leaves(done: Run, output: Tensor) -> dict[str, Tensor]:
     """Every leaf that requires grad: those that the file's variables hold, and those without a name below the output."""
-    names = scope_names(done.scope)
+    names = names_of(done.scope)
     below = [node.variable for node in reachable([output]) if isinstance(node, AccumulateGrad)]
     task = done.tree.task
     if task is not None:
         arguments = {name: done.scope[name] for name in task.leaves}
         return {name: leaf for name, leaf in arguments.items() if task.output is not None or any(leaf is other for other in below)}
-    found = {id(leaf): leaf for leaf in [*held(done.scope.values()), *below] if leaf.requires_grad and leaf.is_leaf}
+    held = [tensor for name, value in done.scope.items() for _, tensor in places(name, value)]
+    found = {id(leaf): leaf for leaf in [*held, *below] if leaf.requires_grad and leaf.is_leaf}
     return {names.get(key, f"leaf {position}"): leaf for position, (key, leaf) in enumerate(found.items(), 1)}
-
-
-def held(values: Iterable[Any]) -> Iterator[Tensor]:
-    """The tensors among values, and those in lists, tuples and dicts among them."""
-    for value in values:
-        inside: Iterable[Any] = (value,)
-        if isinstance(value, list | tuple):
-            inside = value
-        elif isinstance(value, dict):
-            inside = value.values()
-        elif isinstance(value, Module):
-            inside = value.parameters()
-        yield from (item for item in inside if isinstance(item, Tensor))
 
 
 def named(done: Run, text: str, option: str) -> Tensor:

@@ -8,13 +8,14 @@ from typing import Any
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.inplace import CopySlices
 from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode
+from gradcli.engine.places import names_of
 from gradcli.engine.saved import argument_names
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.graph import observe
 from gradcli.graph.loops import Loops
 from gradcli.graph.model import Graph, GraphEdge, GraphNode, Result, Saved
-from gradcli.graph.naming import Naming, scope_names
+from gradcli.graph.naming import Naming
 from gradcli.graph.numbertext import summary
 from gradcli.graph.recorded import Recorded
 from gradcli.syntax.source import Source
@@ -60,7 +61,7 @@ class Builder:
         self.ids = {node: f"n{k}" for k, node in enumerate(self.nodes)}
         self.recorded = Recorded(self.nodes, [*tensors, *(v for v in scope.values() if isinstance(v, Tensor))], tracer)
         self.labels = tracer.labels if tracer is not None else {}
-        self.leaf_names = scope_names(scope)
+        self.leaf_names = names_of(scope)
         self.made = self._made([*scope.items(), *outputs])
 
     def _made(self, items: Sequence[tuple[str, Any]]) -> dict[Node, str]:

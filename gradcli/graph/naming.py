@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from typing import Any
 
-from gradcli.engine.module import Module
-from gradcli.engine.tensor import Tensor
 from gradcli.errors import Span
 from gradcli.syntax.source import Source
 
@@ -74,32 +70,3 @@ class Naming:
     def name(self, span: Span | None) -> str | None:
         """The variable that the value made at a place is assigned to."""
         return None if span is None else self.targets.get(span)
-
-
-def scope_names(scope: Mapping[str, Any]) -> dict[int, str]:
-    """id(tensor) -> name, for the tensors of a scope; those in a list or dict are called `layers[0]`, `p['w']`.
-
-    The name bound first wins: later ones are aliases.
-    """
-    names: dict[int, str] = {}
-    for name, value in scope.items():
-        if isinstance(value, Tensor):
-            names.setdefault(id(value), name)
-    for name, value in scope.items():
-        for label, item in _items(name, value):
-            names.setdefault(id(item), label)
-    return names
-
-
-def _items(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(value, (list, tuple)):
-        for k, item in enumerate(value):
-            if isinstance(item, Tensor):
-                yield f"{name}[{k}]", item
-    elif isinstance(value, Module):
-        for place, item in value.places():
-            yield f"{name}{place}", item
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(item, Tensor):
-                yield f"{name}[{key!r}]", item

@@ -368,3 +368,9 @@ def test_a_derivative_that_is_constant_can_be_differentiated(check, formula: str
     lines += [f"g = torch.autograd.grad(({formula}).sum(), x, create_graph=True)[0]", "y = (g * g).sum()"]
     found = check("\n".join([*lines, "check(y, wrt=[x])"]))
     assert (found.status, found.targets[0].inputs[0].autograd.any()) == ("pass", False)
+
+
+def test_leaves_in_lists_and_dicts_go_by_their_places(check) -> None:
+    made = "def make():\n    return {'w': tensor([1.0], requires_grad=True), 'layers': [nn.Linear(1, 1)]}\n"
+    result = check(f"import torch.nn as nn\n{made}p = make()\nloss = p['layers'][0](p['w']).sum()\n")
+    assert sorted(item.name for item in result.targets[0].inputs) == ["p['layers'][0].bias", "p['layers'][0].weight", "p['w']"]

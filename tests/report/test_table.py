@@ -168,3 +168,10 @@ def test_claims_are_what_is_judged(make_leaf, make_target):
     text = table.render(CheckResult([FileResult("x.grad", "fail", True, [make_target(item)])]), View())
     assert "claimed" in text
     assert re.search(r"x\[0\] +3 +1 ", text)
+
+
+def test_what_only_directions_confirmed_has_no_error_of_its_own(make_leaf, make_target):
+    item = make_leaf([1.0, 2.0], [np.nan, np.nan])
+    item.symbolic = None
+    text = table.render(CheckResult([FileResult("x.grad", "pass", False, [make_target(item)])]), View())
+    assert "2 elements, along random directions" in text
