@@ -106,7 +106,7 @@ def graph(
     torchviz: Torchviz = False,
     look: Look = Look(),
 ) -> ExitStatus:
-    """Draw the graph of a file: its operations, and what the backward pass sends along them.
+    """Draw the graph of a file, with values and gradients.
 
     With --wrt only the operations on the way to that leaf. A program that fails is drawn as far as it came; the exit
     status is 2 all the same.

@@ -35,6 +35,7 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_lists_commands_and_limits(gradcli):
     assert all(name in gradcli("--help").stdout for name in ("check", "grad", "backward", "run", "graph"))
     assert "--max-steps" in gradcli("check", "--help").stdout
+    assert "..." not in gradcli("--help").stdout.partition("Commands:")[2].partition("\n\n")[0]  # nothing is cut off
 
 
 @pytest.mark.parametrize(
