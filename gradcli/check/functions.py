@@ -94,7 +94,9 @@ class Alone:
         """What a witness knows of the outputs: the same whatever comes from above."""
 
     def faults(self) -> list[Fault]:
-        """The wrong ones among the gradients that its backward returns."""
+        """The wrong ones among the gradients that its backward returns; none where forward gave no tensor."""
+        if not self.terms:
+            return []
         sent = [np.array(w, dtype=dtype)[()] for w, (_, dtype) in zip(self.weights, self.node.shapes, strict=True)]
         try:
             given = alone(self.node, sent)

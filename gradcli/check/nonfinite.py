@@ -53,7 +53,10 @@ def elementlike(value: Any, record: Record) -> bool:
 def backward_origin(roots: Sequence[tuple[Tensor, np.ndarray | None]]) -> Note | None:
     """The node that first turns a finite gradient into one that is not."""
     seeds = [(t, np.ones(t.shape, t.dtype)[()] if w is None else np.asarray(w, dtype=t.dtype)[()]) for t, w in roots if t.requires_grad]
-    found = first_broken(seeds)
+    try:
+        found = first_broken(seeds)
+    except (RuntimeError, TypeError, ValueError):  # a backward that runs once only, or not with these gradients
+        return None
     if found is None:
         return None
     node, word = found

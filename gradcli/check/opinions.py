@@ -18,6 +18,7 @@ from gradcli.references.arbiter import arbitrate
 from gradcli.references.difference import one_sided
 from gradcli.references.estimate import Estimate, NoAnswer
 from gradcli.references.numeric import numeric, projected
+from gradcli.references.pair import parts
 from gradcli.references.path import Path
 from gradcli.references.scalar import DIGITS
 from gradcli.references.symbolic import Exact
@@ -59,6 +60,9 @@ class Opinion:
     def project(self) -> Project | None:
         """The best derivative along directions."""
         return self.tangents or self.slopes
+
+
+RESHAPED = "its .data has got another shape since it was used"
 
 
 class Witness:
@@ -213,6 +217,8 @@ class Witness:
         """Everything the references say about an input, each with its reason where it is silent."""
         item = self.inputs[position]
         gross = np.full(np.shape(item.autograd), np.nan)
+        if any(np.shape(parts(r.value)) != item.shape for _, path in self.paths(position) for r in path.inputs[0]):
+            return Opinion(None, None, gross, [], why_no_symbolic=RESHAPED, why_no_difference=RESHAPED)
         found: Estimate | None = None
         unsettled: np.ndarray | None = None
         slopes: Estimate | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType
 
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
@@ -64,7 +65,7 @@ def is_told(error: BaseException) -> bool:
     return isinstance(error, TOLD) or (place is not None and place.told) or wants_tensor(error)
 
 
-PLAIN = (bool, int, float, complex, str, list, tuple, dict, type(None))
+PLAIN = (bool, int, float, complex, str, list, tuple, dict, range, slice, type, type(None), FunctionType, BuiltinFunctionType)
 
 
 def wants_tensor(error: BaseException) -> bool:

@@ -81,6 +81,8 @@ class Predicate(Elementwise, abstract=True):
 
 def rational(sympy: Any, value: float) -> Any:
     """A parameter as the exact number that the float is."""
-    if isinstance(value, int) or not np.isfinite(value):
+    if isinstance(value, int):
+        return sympy.Integer(int(value))
+    if not np.isfinite(value):
         return sympy.sympify(value)
     return sympy.Rational(*float(value).as_integer_ratio())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import DtypeError, RangeError, ShapeError
+from gradcli.errors import ArgumentError, DtypeError, RangeError, ShapeError
 from gradcli.ops.axes import raw
 from gradcli.ops.indexing import Select
 from gradcli.ops.operation import Operation, Structural, Value
@@ -113,7 +113,13 @@ def nonzero(x: Value, *, as_tuple: bool = False) -> Any:
 
 def chosen(condition: Value, x: Value | float | None = None, y: Value | float | None = None) -> Any:
     """x where the condition holds, y elsewhere; of the condition alone the places where it does, one index tensor an axis."""
-    return nonzero(condition, as_tuple=True) if x is None and y is None else where(condition, x, y)
+    if x is None and y is None:
+        return nonzero(condition, as_tuple=True)
+    for name, position, value in (("input", 2, x), ("other", 3, y)):
+        if value is None:
+            text = f"where(): argument '{name}' (position {position}) must be Tensor, not NoneType"
+            raise ArgumentError(text, hint="give both, or neither")
+    return where(condition, x, y)
 
 
 def one_hot(x: Value, num_classes: int = -1) -> Any:
