@@ -56,10 +56,11 @@ def arrays() -> Any:
 
 
 def _error(error: GradcliError) -> Any:
-    """The class, the message, and all that it was given beside; of the causes only their class."""
+    """The class, the message, and all that it was given beside, not what was marked on it on its way; of the causes only their class."""
     name = next(cls.__name__ for cls in type(error).__mro__ if cls.__name__ in ERRORS)
     told = {name: getattr(error, name) for name in ("code", "type", "kind") if hasattr(error, name)}
-    kept = {name: encode(value) for name, value in {**told, **vars(error)}.items() if name not in ("message", "cause", "errors")}
+    given = {name: value for name, value in {**told, **vars(error)}.items() if not name.startswith("_")}
+    kept = {name: encode(value) for name, value in given.items() if name not in ("message", "cause", "errors")}
     cause = error.__cause__ or getattr(error, "cause", None)
     inner = [_error(item) for item in error.errors] if isinstance(error, SourceErrors) else []
     return {"error": [name, error.message, kept, errors.builtin_name(cause) if cause else None, inner]}

@@ -19,7 +19,10 @@ def check_one(task: Task, *, recording: bool = True) -> Outcome:
     except BrokenPipeError:
         raise
     except Exception as error:
-        text = "".join(traceback.format_exception(error)).rstrip()
-        return Outcome(bug=Bug(type(error).__name__, str(error), text))
+        return Outcome(bug=bug_of(error))
     finally:
         READS.reset(token)
+
+
+def bug_of(error: Exception) -> Bug:
+    return Bug(type(error).__name__, str(error), "".join(traceback.format_exception(error)).rstrip())

@@ -49,12 +49,16 @@ def say(pipe: IO[str], line: Line) -> None:
 def warm_up(symbolic: bool) -> None:
     """Import what every file needs before the time of the first one runs; SymPy, which only some need, if asked to.
 
-    None of it is ever garbage: the collector need not look at it.
+    The thread that watches the time takes memory that is not the file's. None of it is ever garbage: the collector need not look at it.
     """
     gc.disable()
+    import numpy.random  # noqa: F401 - NumPy itself puts it off
+
     import gradcli.batch.arrays
     import gradcli.batch.here  # noqa: F401
+    from gradcli.interpreter.clock import watch
 
+    watch.start()
     if symbolic:
         import sympy  # noqa: F401
     gc.freeze()
@@ -64,17 +68,20 @@ def warm_up(symbolic: bool) -> None:
 def answer(line: Line) -> Line:
     """The outcome of one task: `result` and `reads`, `bug`, or `memory` where the limit was reached."""
     from gradcli.batch.codec import encode
+    from gradcli.batch.here import bug_of
 
     try:
         with limited_memory(line["memory"]):
             found = check(line)
+        if line["memory"] is not None and exhausted(found):
+            return {"memory": True}
         if found.bug is not None:
             return {"bug": vars(found.bug)}
-        if exhausted(found.result) and line["memory"] is not None:
-            return {"memory": True}
         return {"result": encode(found.result), "reads": [[*key, value] for key, value in found.reads.items()]}
     except MemoryError:
         return {"memory": True}
+    except Exception as error:
+        return {"bug": vars(bug_of(error))}
 
 
 def check(line: Line) -> Any:
@@ -86,8 +93,10 @@ def check(line: Line) -> Any:
 
 
 def exhausted(found: Any) -> bool:
-    """Has the file met a MemoryError? Its message is the one of `faults.program_error`."""
-    return found.error is not None and found.error.message == "limit reached: memory"
+    """Has the file met a MemoryError, or the check of it? The message is the one of `faults.program_error`."""
+    if found.bug is not None:
+        return bool(found.bug.type == "MemoryError")
+    return found.result.error is not None and found.result.error.message == "limit reached: memory"
 
 
 @contextlib.contextmanager

@@ -88,10 +88,13 @@ class Watch:
     def add(self, clock: Clock) -> None:
         self.clocks.add(clock)
         if not self.thread.is_alive():  # nor is it in a process that was forked
-            self.thread = threading.Thread(target=self.wait, daemon=True)
-            self.thread.start()
+            self.start()
         elif clock.due < self.wakes:
             self.calls.put(None)
+
+    def start(self) -> None:
+        self.thread = threading.Thread(target=self.wait, daemon=True)
+        self.thread.start()
 
     def remove(self, clock: Clock) -> None:
         self.clocks.discard(clock)

@@ -90,6 +90,14 @@ def test_errors_keep_all_that_is_told():
         assert error_object(there_and_back(error)) == error_object(error)
 
 
+@pytest.mark.parametrize("limits", [Limits(recursion=5), Limits(steps=20)])
+def test_an_error_that_rose_through_calls_of_the_program(limits):
+    found = check_file("deep.grad", "def f(n):\n    return f(n + 1)\nf(0)\n", CheckOptions(limits=limits))
+    again = there_and_back(found)
+    assert error_object(again.error) == error_object(found.error)
+    assert again.error.callers == found.error.callers != ()
+
+
 @pytest.mark.parametrize(
     "data", [{"array": ["O", [1], "AAAA"]}, {"os.system": ["true"]}, {"error": ["UsageError"]}, {"array": ["<f8", [9], ""]}]
 )

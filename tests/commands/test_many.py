@@ -89,6 +89,12 @@ def test_a_file_that_takes_all_memory_is_stopped(gradcli, programs, tmp_path):
     assert "limit reached: 300 MB of memory (--memory 300)" in done.stderr
 
 
+def test_no_memory_at_all_is_a_limit_too(gradcli, programs):
+    done = gradcli("check", *programs("good", "kink"), "--memory", "1")
+    assert done.returncode in (0, 2)
+    assert done.stderr == "" or "limit reached: 1 MB of memory (--memory 1)" in done.stderr
+
+
 def test_an_expected_error_is_met_by_a_kill(gradcli, tmp_path):
     (tmp_path / "hangs.grad").write_text("# gradcli: expect error\n" + ENDLESS)
     assert gradcli("check", "hangs.grad", "--timeout", "0.3", *FOREVER).returncode == 0
