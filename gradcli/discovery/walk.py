@@ -46,14 +46,22 @@ def shown(path: str) -> str:
 
 
 def search(directory: str, wanted: Wanted) -> list[str]:
-    """The files below a directory. Links to directories are not followed, so that there are no circles."""
+    """The files below a directory. Links to directories are not followed, so that there are no circles.
+
+    A folder that may not be read is among them, lest what is in it count as checked: whoever reads it says what is wrong.
+    """
     start = absolute(directory)
     found: list[str] = []
     pending = [(directory, start, layers_above(start))]
     while pending:
         folder, here, outer = pending.pop()
         layers = [*outer, *layers_of(here)]
-        for entry in entries(folder):
+        try:
+            inner = entries(folder)
+        except PermissionError:
+            found.append(shown(folder))
+            continue
+        for entry in inner:
             path, is_directory = f"{here.rstrip('/')}/{entry.name}", entry.is_dir(follow_symlinks=False)
             if wanted.leaves_out(path, is_directory=is_directory) or ignored(path, layers, is_directory=is_directory):
                 continue
@@ -70,10 +78,12 @@ def absolute(path: str) -> str:
 
 
 def entries(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder; nothing where it may not be read."""
+    """What is in a folder; nothing where it is gone. Raises PermissionError where it may not be read."""
     try:
         with os.scandir(folder) as found:
             return list(found)
+    except PermissionError:
+        raise
     except OSError:
         return []
 
@@ -109,7 +119,11 @@ def below(folder: str, deep: int | None, *, hidden: bool) -> Iterator[str]:
     pending = [("", folder)]
     while pending:
         path, here = pending.pop()
-        for entry in entries(here):
+        try:
+            listed = entries(here)
+        except PermissionError:
+            continue  # a shell passes over it, too
+        for entry in listed:
             if entry.name.startswith(".") and not hidden:
                 continue
             inner = f"{path}/{entry.name}" if path else entry.name

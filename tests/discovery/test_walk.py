@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.discovery.pattern import patterns
-from gradcli.discovery.walk import Wanted, expand, once, search
+from gradcli.discovery.walk import Wanted, entries, expand, once, search
 
 
 @pytest.fixture
@@ -53,6 +53,17 @@ def test_without_a_repository_what_is_above_does_not_count(tree):
 def test_a_folder_that_is_named_is_searched_even_if_ignored(tree):
     tree(".git/HEAD", ".gitignore=build/", "build/a.grad")
     assert search("build", Wanted()) == ["build/a.grad"]
+
+
+def test_a_folder_that_may_not_be_read_is_not_passed_over(tree, monkeypatch):
+    tree("a.grad", "sub/b.grad", "out/c.grad", ".gitignore=out/")
+    monkeypatch.setattr("gradcli.discovery.walk.entries", lambda folder: refuse() if folder != "." else entries("."))
+    assert search(".", Wanted()) == ["a.grad", "sub"]
+    assert expand("*/b.grad") == []
+
+
+def refuse() -> None:
+    raise PermissionError(13, "Permission denied")
 
 
 @pytest.mark.parametrize("marker", [".hidden/a.grad", "venv/pyvenv.cfg", "conda/conda-meta/history", "node_modules/x", "__pycache__/x"])
