@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +108,7 @@ class Supervisor:
 
     def _patience(self) -> float | None:
         deadlines = [seat.deadline for seat in self.seats.values() if seat.deadline is not None]
-        return max(min(deadlines) - time.monotonic(), 0) if deadlines else None
+        return min(max(min(deadlines) - time.monotonic(), 0), threading.TIMEOUT_MAX) if deadlines else None
 
     def _said(self, seat: Seat, said: list[Line]) -> list[Answer]:
         """Take what a worker says, and give it more to do."""

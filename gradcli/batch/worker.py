@@ -109,7 +109,8 @@ def limited_memory(megabytes: int | None) -> Any:
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * MEGABYTE, before[1]))
+    most = sys.maxsize if before[1] == resource.RLIM_INFINITY else before[1]
+    resource.setrlimit(resource.RLIMIT_AS, (min(used + megabytes * MEGABYTE, most), before[1]))
     try:
         yield
     finally:

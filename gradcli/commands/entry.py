@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import sys
 import traceback
@@ -42,6 +43,7 @@ def entry(command: Command) -> Command:
         return guarded(lambda: command(**prepared(given, debug)), debug=debug, color=given.get("color", Color.AUTO))
 
     def prepared(given: dict[str, Any], debug: bool) -> dict[str, Any]:
+        refuse_unbounded(given)
         if path is not None:
             given[path] = _input(path, given)
             given["config"] = configuration.configure(given, path)
@@ -55,6 +57,13 @@ def entry(command: Command) -> Command:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def refuse_unbounded(given: dict[str, Any]) -> None:
+    """Typer takes `nan` and `inf` for numbers; nothing can be held against the one, and the other is no bound. Raises UsageError."""
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"--{name.replace('_', '-')} takes a finite number, not {value}", code="G102")
 
 
 def spread(signature: inspect.Signature) -> list[inspect.Parameter]:

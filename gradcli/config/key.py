@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ class Key:
     @property
     def wanted(self) -> str:
         """The type in words."""
-        words = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+        words = {bool: "true or false", int: "a whole number", float: "a finite number", str: "a string"}
         one = f"one of {', '.join(self.choices)}" if self.choices else words[self.type]
         at_least = "" if self.minimum is None else f" of at least {self.minimum:g}"
         at_most = "" if self.maximum is None else f" and at most {self.maximum:g}"
@@ -45,7 +46,7 @@ class Key:
     def _one(self, given: Any) -> Any:
         if self.type is float and type(given) is int:
             given = float(given)
-        right = given in self.choices if self.choices else type(given) is self.type
+        right = given in self.choices if self.choices else type(given) is self.type and (self.type is not float or math.isfinite(given))
         if not right or not self._within(given):
             raise ValueError(self.wanted)
         return self.type(given)

@@ -89,6 +89,10 @@ def test_a_file_that_takes_all_memory_is_stopped(gradcli, programs, tmp_path):
     assert "limit reached: 300 MB of memory (--memory 300)" in done.stderr
 
 
+def test_limits_beyond_all_bounds_are_none(gradcli, programs):
+    assert gradcli("check", *programs("good"), "--memory", "1" + 30 * "0", "--timeout", "1e300").returncode == 0
+
+
 def test_no_memory_at_all_is_a_limit_too(gradcli, programs):
     done = gradcli("check", *programs("good", "kink"), "--memory", "1")
     assert done.returncode in (0, 2)

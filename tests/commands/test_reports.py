@@ -52,6 +52,8 @@ def test_several_reports_in_one_run(gradcli, programs, tmp_path):
         (["--method", "symbloic"], "did you mean 'symbolic'?"),
         (["--color", "alway"], "did you mean 'always'?"),
         (["--rtol", "-1"], "--rtol"),
+        (["--rtol", "inf"], "--rtol takes a finite number, not inf"),
+        (["--timeout", "nan"], "--timeout takes a finite number, not nan"),
         (["--points", "0"], "--points"),
     ],
 )

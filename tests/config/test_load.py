@@ -58,9 +58,10 @@ def test_sections_for_files(written, tmp_path):
     [
         ("rtool = 1", "gradcli.toml:1: unknown key 'rtool'", "did you mean 'rtol'?"),
         ("x = 1\n", "gradcli.toml:1: unknown key 'x'", "gradcli config lists the keys"),
-        ("\nrtol = 'a'", 'gradcli.toml:2: rtol is "a", and not a number of at least 0', None),
-        ("rtol = -1", "gradcli.toml:1: rtol is -1, and not a number of at least 0", None),
-        ("rtol = nan", "gradcli.toml:1: rtol is nan, and not a number of at least 0", None),
+        ("\nrtol = 'a'", 'gradcli.toml:2: rtol is "a", and not a finite number of at least 0', None),
+        ("rtol = -1", "gradcli.toml:1: rtol is -1, and not a finite number of at least 0", None),
+        ("rtol = inf", "gradcli.toml:1: rtol is inf, and not a finite number of at least 0", None),
+        ("rtol = nan", "gradcli.toml:1: rtol is nan, and not a finite number of at least 0", None),
         ("max-steps = 1.5", "gradcli.toml:1: max-steps is 1.5, and not a whole number of at least 0 and at most 1000", None),
         ("max-steps = true", "gradcli.toml:1: max-steps is true, and not a whole number of at least 0 and at most 1000", None),
         ("max-steps = 1001", "gradcli.toml:1: max-steps is 1001, and not a whole number of at least 0 and at most 1000", None),
