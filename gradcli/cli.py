@@ -63,11 +63,13 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     status = status_of(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        status = pipe_closed()
-    sys.exit(int(status))
+    sys.exit(int(guarded(lambda: _flushed(status))))
+
+
+def _flushed(status: ExitStatus) -> ExitStatus:
+    """The status, once all that was written has arrived."""
+    sys.stdout.flush()
+    return status
 
 
 def open_streams() -> None:

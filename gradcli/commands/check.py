@@ -13,7 +13,7 @@ from gradcli.commands import expectations, inputs, judging, options, reports, ru
 from gradcli.commands.configuration import Configured
 from gradcli.commands.entry import bug, tell_bug
 from gradcli.commands.look import Look
-from gradcli.commands.output import say
+from gradcli.commands.output import in_turn, refuse_to_replace, say
 from gradcli.commands.progress import Progress
 from gradcli.commands.start import Start
 from gradcli.commands.tasks import BUG_CODE, Plan, results
@@ -74,7 +74,7 @@ def check(
     Each file is run, its gradients taken by autograd and held against symbolic derivatives and finite differences.
     Exit status: 0 all passed, 1 a gradient or an assertion failed, 2 a file could not be checked, 5 nothing to check.
     """
-    writer = reports.Reports(formats.find(format), look.out, look.view, reports.parse(report, look.out))
+    writer = reports.Reports(formats.find(format), look.out, look.view, reports.parse(report, look.out, graph))
     overrides, failures, reference = start.overrides, judging.verdicts(fail_on), judging.method(method)
     wanted = config.config.wanted
     files, empty = inputs.find(paths, wanted)
@@ -84,6 +84,7 @@ def check(
         files = [path for path in files if isinstance(path, inputs.Formula) or not wanted.leaves_out_if_named(path)]
         if not files:
             look.note(f"gradcli: nothing is checked: {config.config.path} excludes every file that is named")
+    refuse_to_replace(files, [look.out, graph, *(path for _, path in writer.further)])
     drawn_as = None if graph is None else _graph_format(graph, files)
 
     running.one_thread()
@@ -101,11 +102,12 @@ def check(
     plan = Plan(settings, Bounds(timeout, memory), config, running.jobs(jobs), running.cache(cache, cache_dir, config), brief)
     known = _update(files, plan) if update_expectations else {}
     result, special = _check_all(files, plan, writer, known, look, fail_fast=fail_fast, debug=debug)
-    writer.write(result)
+    writings = list(writer.writings(result))
+    if graph is not None and drawn_as is not None and result.files:
+        writings.append(lambda: _draw(result.files[0], plan.settings_of(files[0]), drawn_as, replace(look, out=graph)))
     if plan.cache is not None and plan.cache.trouble:
         say(f"gradcli: warning: no results are kept: {plan.cache.trouble}")
-    if graph is not None and drawn_as is not None and result.files:
-        _draw(result.files[0], plan.settings_of(files[0]), drawn_as, replace(look, out=graph))
+    in_turn(writings)
     if special is None and not files and not empty:
         return ExitStatus.PASSED
     return special or exit_status(result, strict=strict)
@@ -129,8 +131,7 @@ def _check_all(
                 _tell_error(found, look)
                 if writer.pictures and (found.outcome != "passed" or len(files) <= PICTURES):
                     special = special if _add_picture(found, plan.settings_of(path), debug=debug) else ExitStatus.BUG
-                writer.done(found)
-                if fail_fast and found.outcome in ("failed", "error"):
+                if not writer.done(found) or (fail_fast and found.outcome in ("failed", "error")):
                     break
     except KeyboardInterrupt:
         special = ExitStatus.INTERRUPTED

@@ -18,7 +18,7 @@ from gradcli.commands import configuration, inputs
 from gradcli.commands.configuration import Configured
 from gradcli.commands.look import Look
 from gradcli.commands.options import At, Color, Debug, Formula, StdinFilename, assignments
-from gradcli.commands.output import say
+from gradcli.commands.output import discard, refuse_to_replace, say
 from gradcli.commands.telling import Told
 from gradcli.errors import ExitStatus, GradcliError, UsageError
 from gradcli.interpreter.limits import Limits
@@ -47,6 +47,8 @@ def entry(command: Command) -> Command:
         if path is not None:
             given[path] = _input(path, given)
             given["config"] = configuration.configure(given, path)
+            if path == "file":
+                refuse_to_replace([given[path]], [given["out"]])
         return _gathered(signature, {**given, "debug": debug})
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in spread(signature)]
@@ -168,8 +170,8 @@ def guarded(action: Callable[[], ExitStatus], *, debug: bool = False, color: Col
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except OSError as error:
-        discard_output()
-        say(f"gradcli: error: {printable(str(error))}")
+        discard(sys.stdout)
+        say(f"gradcli: error: {printable(reason(error))}")
         return ExitStatus.ERROR
     except Exception as error:
         return bug(error, debug=debug)
@@ -177,14 +179,17 @@ def guarded(action: Callable[[], ExitStatus], *, debug: bool = False, color: Col
 
 def pipe_closed() -> ExitStatus:
     """Whoever read standard output has gone."""
-    discard_output()
+    discard(sys.stdout)
     return ExitStatus.PIPE_CLOSED
 
 
-def discard_output() -> None:
-    """What is still in the buffer of standard output cannot be written: Python would complain at exit."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+def reason(error: OSError) -> str:
+    """What the system has against it, in words."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the working directory is gone, or may not be looked into"
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
 
 
 def bug(error: Exception, *, debug: bool, path: str | None = None) -> ExitStatus:

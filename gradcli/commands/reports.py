@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradcli.commands.output import emit, say
+from gradcli.commands.output import STANDARD_OUTPUT, emit, say
 from gradcli.errors import UsageError
 from gradcli.report import formats
 from gradcli.report.formats import Format
@@ -27,6 +28,8 @@ class Reports:
     out: str | None
     view: View
     further: list[tuple[Format, str]] = field(default_factory=list)
+    fault: OSError | None = None
+    """Why standard output takes no more."""
 
     @property
     def rows(self) -> list[Format]:
@@ -44,23 +47,33 @@ class Reports:
     @property
     def streams(self) -> bool:
         """Is each file written as soon as it is done?"""
-        return self.main.streams and self.out is None
+        return self.main.streams and self.out in (None, STANDARD_OUTPUT)
 
-    def done(self, file: FileResult) -> None:
-        """A file is done."""
-        if self.streams:
-            emit(self.main.item(file, self.view), None, machine=self.main.machine)
+    def done(self, file: FileResult) -> bool:
+        """A file is done; False where nobody takes what there is to say of it."""
+        try:
+            if self.streams:
+                emit(self.main.item(file, self.view), None, machine=self.main.machine)
+        except OSError as error:
+            self.fault = error
+        return self.fault is None
 
-    def write(self, result: CheckResult) -> None:
-        """All are done."""
-        if not self.streams:
-            silent = self.brief and all(file.outcome == "passed" for file in result.files)  # the format need not even be loaded
-            emit("" if silent else self.main.render(result, self.view), self.out, machine=self.main.machine)
+    def writings(self, result: CheckResult) -> Iterator[Callable[[], None]]:
+        """All are done: what is left to write, each for itself."""
+        yield lambda: self._write_main(result)
         plain = View(unicode=True, verbose=self.view.verbose)
         for row, path in self.further:
-            emit(row.render(result, plain), path)
+            yield lambda row=row, path=path: emit(row.render(result, plain), path)  # type: ignore[misc]
         if any(row.name == "github" for row in self.rows):
-            append_summary(result)
+            yield lambda: append_summary(result)
+
+    def _write_main(self, result: CheckResult) -> None:
+        if self.fault is not None:
+            raise self.fault
+        if self.streams:
+            return
+        silent = self.brief and all(file.outcome == "passed" for file in result.files)  # the format need not even be loaded
+        emit("" if silent else self.main.render(result, self.view), self.out, machine=self.main.machine)
 
 
 def append_summary(result: CheckResult) -> None:
@@ -77,16 +90,17 @@ def append_summary(result: CheckResult) -> None:
         say(f"gradcli: warning: no summary in {path}: {error.strerror or error}")
 
 
-def parse(items: list[str] | None, out: str | None) -> list[tuple[Format, str]]:
+def parse(items: list[str] | None, out: str | None, graph: str | None = None) -> list[tuple[Format, str]]:
     """Each `FORMAT=PATH` as the row of the format, and the path; no file is written twice."""
     found: list[tuple[Format, str]] = []
-    taken = {out}
+    taken = {out or STANDARD_OUTPUT, graph}
     for item in items or ():
         name, equals, path = (part.strip() for part in item.partition("="))
         if not equals or not path:
             raise UsageError(f"--report takes FORMAT=PATH, not {item!r}", hint="for example --report junit=gradients.xml", code="G102")
         if path in taken:
-            raise UsageError(f"--report {item}: {path} is written already", hint="give each report a file of its own", code="G102")
+            name = "standard output" if path == STANDARD_OUTPUT else path
+            raise UsageError(f"--report {item}: {name} is written already", hint="give each report a file of its own", code="G102")
         taken.add(path)
         found.append((formats.find(name), path))
     return found

@@ -40,6 +40,29 @@ def test_several_reports_in_one_run(gradcli, programs, tmp_path):
     jsonschema.validate(document, json.loads(gradcli("schema").stdout))
 
 
+def test_a_report_that_cannot_be_written_takes_no_other_with_it(gradcli, programs, tmp_path):
+    options = ["--report", "json=no/x.json", "--report", "gitlab=x.json", "--report", "junit=none/x.xml", "--graph", "x.svg"]
+    done = gradcli("check", *programs("good"), *options)
+    assert done.returncode == 2
+    assert done.stdout.startswith("PASS")
+    assert (tmp_path / "x.json").exists()
+    assert (tmp_path / "x.svg").exists()
+    assert "cannot write no/x.json" in done.stderr
+    assert "cannot write none/x.xml" in done.stderr
+
+
+def test_a_dash_is_standard_output(gradcli, programs, tmp_path):
+    plain = gradcli("check", *programs("good"), "--format", "concise").stdout
+    assert gradcli("check", "good.grad", "--format", "concise", "--out", "-").stdout == plain
+    assert gradcli("check", "good.grad", "--out", "table.txt", "--report", "concise=-").stdout == plain
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_command_does_not_replace_its_file(gradcli, programs):
+    done = gradcli("grad", *programs("good"), "--out", "good.grad")
+    assert (done.returncode, "would be replaced" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -47,6 +70,11 @@ def test_several_reports_in_one_run(gradcli, programs, tmp_path):
         (["--report", "jnit=x"], "did you mean 'junit'?"),
         (["--report", "json=x", "--report", "junit=x"], "x is written already"),
         (["--report", "json=x", "--out", "x"], "x is written already"),
+        (["--report", "json=-"], "standard output is written already"),
+        (["--report", "json=x.svg", "--graph", "x.svg"], "x.svg is written already"),
+        (["--out", "./good.grad"], "./good.grad is read, and would be replaced"),
+        (["--report", "json=good.grad"], "good.grad is read, and would be replaced"),
+        (["--graph", "good.grad"], "good.grad is read, and would be replaced"),
         (["--format", "jsno"], "did you mean 'json'?"),
         (["--fail-on", "kinks"], "did you mean 'kink'?"),
         (["--method", "symbloic"], "did you mean 'symbolic'?"),

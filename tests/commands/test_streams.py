@@ -85,6 +85,31 @@ def test_full_disk(programs, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@UNIX
+def test_nobody_hears_of_an_error(programs, tmp_path):
+    programs("syntax")
+    done = shell(f"{GRADCLI} check syntax.grad --report gitlab=out.json 2>/dev/full >/dev/null; echo $?", tmp_path)
+    assert done.stdout == "2\n"
+    assert (tmp_path / "out.json").exists()
+
+
+@UNIX
+@pytest.mark.parametrize("format", ["table", "jsonl"])
+@pytest.mark.parametrize(("stream", "status"), [("1>/dev/full", 2), ("| exec true <&-", 141)])
+def test_what_goes_elsewhere_is_written_where_standard_output_is_not(programs, tmp_path, format, stream, status):
+    programs("good")
+    done = shell(f"({GRADCLI} check good.grad --format {format} --report gitlab=out.json; echo $? >&2) {stream}", tmp_path)
+    assert done.stderr.splitlines()[-1] == str(status)
+    assert (tmp_path / "out.json").read_text() == "[]\n"
+
+
+@UNIX
+def test_a_working_directory_that_is_gone(tmp_path):
+    (tmp_path / "gone").mkdir()
+    done = shell(f"cd gone; rmdir ../gone; {GRADCLI} check .; echo $?", tmp_path)
+    assert (done.stdout, done.stderr) == ("2\n", "gradcli: error: the working directory is gone, or may not be looked into\n")
+
+
 @pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
 def test_encodings(gradcli_process, tmp_path, environment):
     (tmp_path / "grad.grad").write_text("# µ ± 梯度\nλ = tensor(1.0, requires_grad=True)\nout = λ * 2\n", encoding="utf-8")
