@@ -207,14 +207,16 @@ class GradItem(pytest.Item):
 
     def runtest(self) -> None:
         from gradcli.api.verdict import outcome
+        from gradcli.report.text import harmless, printable
 
         assert isinstance(self.parent, GradFile)
         found = outcome(self.part, self.parent.parts, self.parent.check())
         self.user_properties.extend(found.properties.items())
+        said = harmless(printable(found.text))
         if found.word == "skipped":
-            pytest.skip(found.text)
+            pytest.skip(said)
         if found.word == "failed":
-            raise Wrong(found.text)
+            raise Wrong(said)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         return str(excinfo.value) if isinstance(excinfo.value, Wrong) else super().repr_failure(excinfo, style)

@@ -288,6 +288,16 @@ def test_with_xdist(files):
     result.stdout.fnmatch_lines(["*several.grad:4: FAIL  d y / d x*"])
 
 
+def test_what_a_file_says_steers_no_terminal_and_breaks_no_worker(files):
+    strange = "\\x1b[31m\\ud800\\x00\\n::error::boo\\uffff"
+    files(a=GOOD + f'assert x.sum() > 9, "{strange}"\n', b=GOOD)
+    done = files().runpytest_subprocess("--grad", "-p", "xdist", "-n", "2", "--junitxml=out.xml")
+    done.assert_outcomes(passed=2, failed=1)
+    assert "the assertion does not hold: \\x1b[31m\\ud800\\x00" in done.stdout.str()
+    assert not any(line.startswith("::") for line in done.outlines)
+    assert ElementTree.parse(files().path / "out.xml").getroot()[0].get("failures") == "1"
+
+
 def test_the_samples_with_xdist_keywords_junit_and_a_configuration(pytester):
     pytest.importorskip("xdist")
     shutil.copytree(ROOT / "samples", pytester.path / "samples")
