@@ -36,6 +36,9 @@ COMMANDS = (check, grad, backward, run, graph, trace, derive, ops, explain, sche
 # The home of typer's UsageError moves between its versions; its subclass BadParameter is public.
 TyperUsageError: Any = typer.BadParameter.__base__
 
+NO_NUMBER = re.compile(r"('[^']*') is not a valid (int|float)(?: range)?$")
+NUMBERS = {"int": "a whole number", "float": "a number"}
+NO_COMMAND = re.compile(r"No such command '([^']*)'")
 NO_CHOICE = re.compile(r"'([^']*)' is not one of")
 
 
@@ -121,6 +124,10 @@ def _usage(error: Any) -> UsageError:
     near = getattr(error, "possibilities", None)
     if near:
         return UsageError(f"no option {error.option_name}", hint=f"did you mean {' or '.join(sorted(near))}?", code="G102")
+    message = NO_NUMBER.sub(lambda match: f"{match[1]} is not {NUMBERS[match[2]]}", message)
+    if wrong := NO_COMMAND.match(message):
+        names = [command.__name__ for command in COMMANDS]
+        return UsageError(f"no command {wrong[1]!r}", hint=did_you_mean(wrong[1], names) or "gradcli --help lists them", code="G102")
     choice = NO_CHOICE.search(message)
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
     if choice and (hint := did_you_mean(choice[1], list(choices))):

@@ -128,6 +128,8 @@ def _input(path: str, given: dict[str, Any]) -> Any:
         raise UsageError("--at gives a variable of a formula its value, and there is no formula", hint="--set is for files", code="G102")
     if formula is not None and paths:
         raise UsageError("a file and a formula exclude each other", hint="leave out one", code="G102")
+    if paths is not None and "" in _listed(paths):
+        raise UsageError("a path is empty", hint="is a variable of a script not set?", code="G102")
     if formula is None and not paths:
         name = "PATH" if path == "paths" else "FILE"
         raise UsageError("missing a file or a formula", hint=f'name a {name}, or give -e "x**2" --at x=3', code="G102")

@@ -97,6 +97,8 @@ def decoded(name: str, data: bytes, limits: Limits) -> Source:
 
 def unreadable(path: str, error: OSError) -> UsageError:
     """In the system's words, with a near name where there is one."""
+    if os.path.islink(path):
+        return UsageError(f"cannot read {path}: it is a link to {os.readlink(path)}: {error.strerror}", code="G101")
     if isinstance(error, FileNotFoundError):
         return UsageError(f"no such file: {path}", hint=_near(path), code="G101")
     return UsageError(f"cannot read {path}: {error.strerror or error}", code="G101")

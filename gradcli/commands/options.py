@@ -89,8 +89,8 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a bu
 
 
 def assignments(items: list[str] | None, option: str = "--set") -> tuple[tuple[str, str], ...]:
-    """`NAME=EXPR` split; UsageError for anything else."""
-    return tuple(_assignment(item, option) for item in items or ())
+    """`NAME=EXPR` split, the last of each name; UsageError for anything else."""
+    return tuple(dict(_assignment(item, option) for item in items or ()).items())
 
 
 def _assignment(item: str, option: str) -> tuple[str, str]:

@@ -46,15 +46,15 @@ def find(folder: str) -> str | None:
 
 
 def _speaks_of_gradcli(path: str) -> bool:
-    """One that is no TOML counts if it names our table: whoever wrote it should hear of it."""
+    """One that is no TOML counts if it names our table, and one that cannot be read does: whoever wrote it should hear of it."""
     try:
         with open(path, "rb") as file:
             data = file.read()
-        return "gradcli" in tomllib.loads(data.decode()).get("tool", {})
+        return "gradcli" in tomllib.loads(data.decode("utf-8-sig")).get("tool", {})
     except ValueError:
         return b"tool.gradcli" in data
     except OSError:
-        return False
+        return True
 
 
 def load(path: str, keys: Sequence[Key]) -> Config:
@@ -88,7 +88,7 @@ class Reader:
     def _text(self) -> str:
         try:
             with open(self.path, "rb") as file:
-                return file.read().decode("utf-8")
+                return file.read().decode("utf-8-sig")
         except OSError as error:
             raise ConfigError(f"cannot read {shown(self.path)}: {error.strerror or error}", hint="see --config") from error
         except UnicodeDecodeError as error:

@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.engine.mode import state
 from gradcli.engine.printing import Options, Printing
 from gradcli.engine.trace import Tracer
-from gradcli.errors import ProgramError, UsageError
+from gradcli.errors import ProgramError, SourceErrors, UsageError
 from gradcli.interpreter.attributes import add_tables
 from gradcli.interpreter.clock import Clock, OutOfTime
 from gradcli.interpreter.compiler import Compiler
@@ -133,11 +133,15 @@ class Session:
     def replacements(self) -> dict[str, Callable[[], Any]]:
         """The overriding expressions, parsed now and evaluated when their name is bound."""
 
-        def value(text: str) -> Callable[[], Any]:
-            node, source = parse_expression(text, nesting=self.limits.nesting)
+        def value(name: str, text: str) -> Callable[[], Any]:
+            try:
+                node, source = parse_expression(text, nesting=self.limits.nesting)
+            except SourceErrors as error:
+                first = error.errors[0]
+                raise UsageError(f"--set {name}={text}: {first.message}", hint=first.hint, code="G102") from error
             return lambda: value_of(node, source, self.variables, self.meter, self.words)
 
-        return {name: value(text) for name, text in self.overrides.items()}
+        return {name: value(name, text) for name, text in self.overrides.items()}
 
     def run(self) -> Run:
         result, recorder = self.result, self.recorder

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import Fault, Span, UnsupportedError
+from gradcli.errors import Fault, LimitError, Span, UnsupportedError, UsageError
 from gradcli.interpreter.attributes import TO_LIST
-from gradcli.interpreter.faults import placed
+from gradcli.interpreter.faults import placed, program_error
 from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.leaves import leaf
 from gradcli.interpreter.values import module
@@ -132,7 +132,10 @@ class Recorder:
             if name in self.replaced:
                 return original
             self.replaced.add(name)
-            return like(original, make())
+            try:
+                return like(original, make())
+            except Exception as error:
+                raise refused(name, error) from error
 
         return replace
 
@@ -152,6 +155,14 @@ class Recorder:
         self.claims.append(call)
         if self.hooks is not None:
             self.hooks.claim(call)
+
+
+def refused(name: str, error: Exception) -> Exception:
+    """What is wrong with a value of the command line, in its name: no line of the file is to blame. Limits and bugs stay what they are."""
+    told = program_error(error)
+    if told is None or isinstance(told, LimitError):
+        return error
+    return UsageError(f"--set {name}: {told.type}: {told.message}", hint=told.hint, code="G102")
 
 
 def like(original: Any, value: Any) -> Any:

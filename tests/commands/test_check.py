@@ -106,6 +106,12 @@ def test_reports_beside_the_table(gradcli, programs, tmp_path):
         (["--grad-outputs", "[[1.0"], "[[1.0"),
         (["--order", "0"], "--order"),
         (["--set", "nope=1.0"], "nope"),
+        (["--set", "x=1/0"], "good.grad: error: --set x: ZeroDivisionError: division by zero [G102]"),
+        (["--set", "x=(1"], "good.grad: error: --set x=(1: '(' was never closed [G102]"),
+        (["--set", "x='a'"], "good.grad: error: --set x: TypeError: "),
+        ([""], "a path is empty [G102]"),
+        (["-j", "x"], "'x' is not a whole number [G102]"),
+        (["--rtol", "x"], "'x' is not a number [G102]"),
     ],
 )
 def test_wrong_options(gradcli, programs, options, message):

@@ -42,7 +42,8 @@ def test_help_lists_commands_and_limits(gradcli):
     ("arguments", "message"),
     [
         ([], "Usage"),
-        (["chekc", "x.grad"], "check"),
+        (["chekc", "x.grad"], "no command 'chekc' [G102]\n  hint: did you mean 'check'?"),
+        (["grad", ""], "a path is empty"),
         (["check"], "PATH"),
         (["check", "x.grad", "--verbos"], "--verbose"),
         (["check", "x.grad", "--seed", "many"], "--seed"),

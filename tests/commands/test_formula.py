@@ -88,3 +88,7 @@ def test_errors_show_the_formula(capsys):
         assert status == 2
         assert f"    {formula}\n" in err
         assert "<formula>:1:" in err
+
+
+def test_the_last_value_of_a_variable_holds(capsys):
+    assert run(capsys, "grad", "-e", "x**2", "--at", "x=3", "--at", "x=4") == run(capsys, "grad", "-e", "x**2", "--at", "x=4")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from gradcli.commands import inputs
+from gradcli.errors import UsageError
+from gradcli.interpreter.limits import Limits
 
 
 @pytest.fixture
@@ -47,6 +49,13 @@ def test_nothing_there(folder, path):
 def test_links_in_a_circle_end(folder):
     (folder / "deep" / "round").symlink_to(folder, target_is_directory=True)
     assert inputs.find(["deep"])[0] == ["deep/er/c.grad"]
+
+
+@pytest.mark.parametrize(("to", "words"), [("nowhere", "No such file or directory"), ("link.grad", "Too many levels of symbolic links")])
+def test_a_link_to_nothing(folder, to, words):
+    (folder / "link.grad").symlink_to(to)
+    with pytest.raises(UsageError, match=f"^cannot read link.grad: it is a link to {to}: {words}$"):
+        inputs.read("link.grad", Limits())
 
 
 def test_brackets_in_a_name_are_no_pattern_when_the_file_exists(folder):

@@ -123,6 +123,22 @@ def test_one_that_is_no_toml_is_told_of_if_it_is_ours(written, tmp_path):
     assert find(".") is None
 
 
+def test_a_byte_order_mark_is_no_fault(written, tmp_path):
+    config = load(written("\ufeff[tool.gradcli]\nrtol = 1\n", "pyproject.toml"), KEYS)
+    assert config.settings["rtol"] == (1.0, "pyproject.toml:2")
+    assert find(str(tmp_path)) == str(tmp_path / "pyproject.toml")
+
+
+def test_one_that_cannot_be_read_may_be_ours(written, tmp_path, monkeypatch):
+    written("", "pyproject.toml")
+    monkeypatch.setattr("builtins.open", refuse)
+    assert find(str(tmp_path)) == str(tmp_path / "pyproject.toml")
+
+
+def refuse(*arguments):
+    raise PermissionError(13, "Permission denied")
+
+
 def test_places():
     text = 'a = 1\n[tool."b.c".d]\n"e f" = 2\nx.y = 3\n[[array]]\n'
     found = places(text)
