@@ -138,7 +138,9 @@ class Session:
                 node, source = parse_expression(text, nesting=self.limits.nesting)
             except SourceErrors as error:
                 first = error.errors[0]
-                raise UsageError(f"--set {name}={text}: {first.message}", hint=first.hint, code="G102") from error
+                told = UsageError(f"--set {name}={text}: {first.message}", hint=first.hint, code="G102")
+                told.type = first.type  # type: ignore[attr-defined]
+                raise told from error
             return lambda: value_of(node, source, self.variables, self.meter, self.words)
 
         return {name: value(name, text) for name, text in self.overrides.items()}

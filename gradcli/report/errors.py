@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError, builtin_name
-from gradcli.report.text import Line, plain, printable, render
+from gradcli.report.text import Line, plain, render, shortened
 
 MOST_CALLERS = 5
 
@@ -64,19 +64,18 @@ def error_text(
 ) -> str:
     """Lines for a person, without a newline at the end. `path` is left out for an error of the command line.
 
-    `verbose`: all the calls that led to it.
+    `verbose`: all of a long message, and all the calls that led to it.
     """
-    most = None if verbose else MOST_CALLERS
-    return render((line for item in _each(error) for line in _lines(item, path, source, width, most)), color).removesuffix("\n")
+    return render((line for item in _each(error) for line in _lines(item, path, source, width, verbose)), color).removesuffix("\n")
 
 
 def _each(error: GradcliError) -> Sequence[GradcliError]:
     return list(error.errors) if isinstance(error, SourceErrors) and error.errors else [error]
 
 
-def _lines(error: GradcliError, path: str | None, source: Excerpted | None, width: int, most: int | None) -> Iterator[Line]:
+def _lines(error: GradcliError, path: str | None, source: Excerpted | None, width: int, verbose: bool) -> Iterator[Line]:
     span = getattr(error, "span", None)
-    head, *more = printable(error.message.removeprefix(f"{path}: ")).split("\n")
+    head, *more = shortened(error.message.removeprefix(f"{path}: "), verbose=verbose)
     yield [(f"{_place(path, span)}: ", "heading"), (_kind(error, path), "error"), (head + ("" if more else f" [{error.code}]"), "")]
     for number, line in enumerate(more, 1):
         yield plain(f"  | {line}" + (f" [{error.code}]" if number == len(more) else ""))
@@ -84,7 +83,7 @@ def _lines(error: GradcliError, path: str | None, source: Excerpted | None, widt
         text, carets = source.excerpt(span, width).split("\n")
         yield plain(text)
         yield [(carets, "error")]
-        yield from _callers(getattr(error, "callers", ()), source, most)
+        yield from _callers(getattr(error, "callers", ()), source, None if verbose else MOST_CALLERS)
     if error.hint:
         yield [("  hint: ", "hint"), (error.hint, "")]
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.check.result import FileResult, InputResult, TargetResult, Verdict
 from gradcli.report import numbertext
 from gradcli.report.errors import line_excerpt
-from gradcli.report.text import Line, Part, fold, plain, printable, verdict_style
+from gradcli.report.text import Line, Part, fold, plain, shortened, verdict_style
 from gradcli.report.view import View
 
 CODES: dict[Verdict, str] = {"fail": "G001", "kink": "G002", "nan": "G003", "unstable": "G004", "unchecked": "G005"}
@@ -143,5 +143,5 @@ def _excerpt(file: FileResult, line: int, column: int | None, view: View) -> Ite
 def wrapped(lead: str, message: str, view: View, style: str) -> Iterator[Line]:
     """The message in lines of the view's width, later ones indented below the first."""
     indent = min(len(lead), 8)
-    for number, line in enumerate(printable(message).splitlines() or [""]):
+    for number, line in enumerate(shortened(message, verbose=view.verbose)):
         yield from fold([(lead if number == 0 else " " * indent, style), (line, "")], max(view.width, indent + 20), indent)

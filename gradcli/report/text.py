@@ -61,6 +61,21 @@ def folded(line: str, width: int, indent: int = 8) -> list[str]:
     return ["".join(part for part, _ in made) for made in fold(plain(line), width, indent)]
 
 
+MOST_LINES = 20
+LONGEST = 1000
+"""Lines of a message that people are shown, and characters of a line."""
+
+
+def shortened(message: str, *, verbose: bool) -> list[str]:
+    """The lines of a message, as much of it as a reader looks at; all if `verbose`."""
+    lines = printable(message).splitlines() or [""]
+    if verbose:
+        return lines
+    shown = [line if len(line) <= LONGEST else f"{line[:LONGEST]}... ({len(line)} characters)" for line in lines[:MOST_LINES]]
+    more = len(lines) - len(shown)
+    return [*shown, f"... {more} more line{'' if more == 1 else 's'} (--verbose shows all)"] if more else shown
+
+
 def verdict_style(verdict: str, failing: bool) -> str:
     """A NaN that fails looks like a failure, a reported one does not."""
     return "fail" if failing else verdict

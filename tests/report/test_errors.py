@@ -53,3 +53,12 @@ def test_colour_only_repeats_the_words():
     coloured = error_text(error, "net.grad", SOURCE, color=True)
     assert "\x1b[1;31m            ^^^\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == error_text(error, "net.grad", SOURCE)
+
+
+def test_a_long_message_is_cut_short_unless_asked_for():
+    error = ProgramError("line\n" * 5000 + "x" * 5000, None)
+    short = error_text(error, "f.grad").splitlines()
+    assert (len(short), short[-1]) == (21, "  | ... 4981 more lines (--verbose shows all) [G301]")
+    assert error_text(error, "f.grad", verbose=True).endswith(f"  | {'x' * 5000} [G301]")
+    wide = error_text(ProgramError("x" * 5000, None), "f.grad")
+    assert wide == f"f.grad: RuntimeError: {'x' * 1000}... (5000 characters) [G301]"
