@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +31,8 @@ from gradcli.syntax.parser import parse
 from gradcli.syntax.source import Source
 
 Arrays = list[np.ndarray]
+OF_PROGRAMS = frozenset({"output", "wrt", "set", "order"})
+"""Options that choose among what a program computes."""
 OTHER_VALUE = 1e-9
 """How far, relative to its size, the function on tensors may be from the function on arrays: rounding in another order."""
 
@@ -63,6 +66,11 @@ def check_gradient(
         'pass'
     """
     began = time.perf_counter()
+    callable_or_refused("f", f)
+    if grad is not None:
+        callable_or_refused("grad", grad)
+    for option in OF_PROGRAMS & options.keys():
+        raise TypeError(f"check_gradient has no option {option!r}: it is for programs")
     settings = options_of(options)
     title = str(name or getattr(f, "__name__", type(f).__name__))
     points = points_of(x0)
@@ -74,8 +82,15 @@ def check_gradient(
     return Checked.of(result)
 
 
+def callable_or_refused(name: str, function: Any) -> None:
+    if not callable(function):
+        raise TypeError(f"{name} must be a function, not {type(function).__name__}")
+
+
 def points_of(x0: Any) -> Arrays:
     """The arguments as float64 arrays. Raises ValueError for what are no real numbers."""
+    if x0 is None:
+        raise TypeError("the point is missing: give x0, an array, or a tuple of arrays")
     given = list(x0) if isinstance(x0, tuple) else [x0]
     points = []
     for value in given:
@@ -141,7 +156,7 @@ class Subject:
         """The output as an array; f gets copies, so that it may write into them."""
         given = [np.array(a) for a in arrays]
         out = self.f(*[Tensor(a[()]) for a in given] if self.on_tensors else given)
-        return np.asarray(getattr(out, "value", out), dtype=np.float64)
+        return real(out, self.title)
 
     def plain(self) -> np.ndarray:
         """The output at the point. A function written with gradcli's own takes tensors alone: it gets them then."""
@@ -206,11 +221,11 @@ class Subject:
         if isinstance(found, tuple) and len(self.points) == 1 and len(found) == 1:
             parts = list(found)
         if len(parts) != len(self.points):
-            raise ValueError(f"grad gives {len(parts)} gradients for {len(self.points)} arguments")
+            raise ValueError(f"grad gives {len(parts)} gradient{'' if len(parts) == 1 else 's'} for {len(self.points)} arguments")
         outer = () if weights is not None else self.value.shape
         arrays = []
         for label, point, part in zip(self.labels, self.points, parts, strict=True):
-            array = np.array(getattr(part, "value", part), dtype=np.float64)
+            array = real(part, "grad", f" for {label}")
             if array.shape != outer + point.shape:
                 raise ValueError(f"the gradient by {label} has shape {list(array.shape)}, and should have {list(outer + point.shape)}")
             arrays.append(array)
@@ -237,6 +252,16 @@ class Subject:
             return self.call(*self.points[:position], value, *self.points[position + 1 :])
 
         return called(call, self.points[position], target.inputs[position].terms[0].weights)
+
+
+def real(value: Any, giver: str, of: str = "") -> np.ndarray:
+    """A number or an array of numbers as float64. Raises TypeError for anything else, None too, of which NumPy would make NaN."""
+    array = np.asarray(getattr(value, "value", value))
+    if array.dtype.kind in "biufO" and not any(item is None for item in array.flat if array.dtype.kind == "O"):
+        with contextlib.suppress(TypeError, ValueError):
+            return array.astype(np.float64)
+    kind = "None" if value is None else "complex numbers" if array.dtype.kind == "c" else type(value).__name__
+    raise TypeError(f"{giver} gives {kind}{of}, not real numbers{': is a return missing?' if value is None else ''}")
 
 
 def ignore(message: str, category: type[Warning]) -> None:

@@ -84,7 +84,9 @@ def read(path: str) -> Source:
     try:
         return Source.decode(path, Path(path).read_bytes())
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}", code="G103") from None
+        raise UsageError(f"{path}: {error.strerror or error}", code="G101") from None
+    except ValueError as error:  # a name that no file can have
+        raise UsageError(f"{path}: {error}", code="G101") from None
 
 
 def examine(result: FileResult, tree: Tree, options: CheckOptions) -> None:

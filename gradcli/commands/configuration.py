@@ -12,9 +12,8 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from gradcli.commands.judging import METHODS, REPORTED
 from gradcli.config.config import Config, Setting
-from gradcli.config.key import Key
+from gradcli.config.key import FAILURES, METHODS, Key
 from gradcli.discovery import walk
 from gradcli.report.formats import FORMATS
 
@@ -26,7 +25,7 @@ FOR_ALL = frozenset(
 """Options about a run as a whole, which cannot differ from file to file."""
 OF_CHECK = frozenset({"format"})
 """Options that other commands have under the same name, with another meaning."""
-CHOICES: Mapping[str, Sequence[str]] = {"format": tuple(FORMATS), "method": METHODS, "fail_on": (*REPORTED, "fail")}
+CHOICES: Mapping[str, Sequence[str]] = {"format": tuple(FORMATS), "method": METHODS, "fail_on": FAILURES}
 """The words of options that are strings to Typer, whose own messages we do not use."""
 FOLDER = "DIR"
 """What options call a folder: in a configuration it is relative to that."""

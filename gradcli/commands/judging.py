@@ -7,12 +7,9 @@ from typing import Annotated
 import typer
 
 from gradcli.commands import options
+from gradcli.config.key import FAILURES, METHODS, REPORTED
 from gradcli.errors import UsageError
 from gradcli.report.formats import choice_hint
-
-METHODS = ("all", "symbolic", "fd")
-REPORTED = ("kink", "nan", "unstable", "unchecked")
-"""Verdicts that count as passed unless asked otherwise."""
 
 Rtol = Annotated[float, typer.Option("--rtol", metavar="X", min=0, help="Allow a relative error of X beyond rounding.")]
 Atol = Annotated[float, typer.Option("--atol", metavar="X", min=0, help="Allow an absolute error of X beyond rounding.")]
@@ -53,7 +50,7 @@ def verdicts(items: list[str] | None) -> frozenset[str]:
     """`kink,unstable` split, and several options joined; UsageError for a word that is no such verdict."""
     words = [word.strip().lower() for item in items or () for word in item.split(",") if word.strip()]
     for word in words:
-        if word not in (*REPORTED, "fail"):
+        if word not in FAILURES:
             raise UsageError(f"--fail-on: no verdict {word!r}", hint=choice_hint(word, list(REPORTED)), code="G102")
     return frozenset(words)
 

@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+METHODS = ("all", "symbolic", "fd")
+REPORTED = ("kink", "nan", "unstable", "unchecked")
+"""Verdicts that count as passed unless asked otherwise."""
+FAILURES = (*REPORTED, "fail")
+
 
 @dataclass(frozen=True)
 class Key:

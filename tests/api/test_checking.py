@@ -41,6 +41,41 @@ def test_options():
         gc.check(kink, stric=True)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("rtol", float("nan"), "rtol is nan, and not a finite number of at least 0"),
+        ("rtol", "a", "rtol is 'a', and not a finite number"),
+        ("points", 0, "points is 0, and not a whole number of at least 1"),
+        ("seed", -1, "seed is -1, and not"),
+        ("order", True, "order is True, and not a whole number of at least 1 and at most 100"),
+        ("method", "foo", "method is 'foo', and not one of all, symbolic, fd"),
+        ("fail_on", ["knk"], "fail_on is .*, each item one of kink"),
+        ("strict", "no", "strict is 'no', and not true or false"),
+    ],
+)
+def test_values_that_an_option_cannot_have(option, value, message):
+    with pytest.raises(ValueError, match=message):
+        gc.check(PROGRAM, **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("what", "options"), [(None, {}), (b"x", {}), ([], {}), (PROGRAM, {"wrt": 3}), (PROGRAM, {"set": "x=3"}), (PROGRAM, {"limits": 3})]
+)
+def test_values_of_another_kind(what, options):
+    with pytest.raises(TypeError):
+        gc.check(what, **options)
+
+
+def test_values_as_numpy_has_them():
+    assert gc.check(PROGRAM, rtol=np.float64(1e-6), seed=np.int64(3), max_ulps=None, atol=1, fail_on=("kink", "nan"))
+
+
+def test_texts_that_are_no_path():
+    assert gc.check("").error.code == "G103"
+    assert gc.check("x\0.grad").error.code == gc.check("nowhere.grad").error.code == "G101"
+
+
 def test_expectations_are_honoured():
     assert gc.check("# gradcli: expect kink\nx = tensor(0., requires_grad=True)\ny = relu(x)\n")
     assert not gc.check("# gradcli: expect fail\n" + PROGRAM)

@@ -135,12 +135,26 @@ def test_without_a_gradient_that_of_autograd_is_judged():
 def test_mistakes_of_the_caller():
     with pytest.raises(ValueError, match=r"gradient by x has shape \[2\], and should have \[3\]"):
         gc.check_gradient(wave, lambda x: x[:2], X)
-    with pytest.raises(ValueError, match="1 gradients for 2 arguments"):
+    with pytest.raises(ValueError, match="1 gradient for 2 arguments"):
         gc.check_gradient(lambda a, b: np.sum(a * b), lambda a, b: b, (X, X))
     with pytest.raises(ValueError, match="grad_outputs has shape"):
         gc.check_gradient(wave, wave_gradient, X, grad_outputs=[1.0])
     with pytest.raises(ValueError, match="real numbers"):
         gc.check_gradient(wave, wave_gradient, X + 1j)
+    for f, grad, point, message in (
+        (3, wave_gradient, X, "f must be a function, not int"),
+        (wave, X, X, "grad must be a function, not ndarray"),
+        (wave, wave_gradient, None, "the point is missing: give x0"),
+        (lambda x: None, wave_gradient, X, "f gives None, not real numbers: is a return missing[?]"),
+        (lambda x: "a", wave_gradient, X, "f gives str, not real numbers"),
+        (lambda x: np.sum(x) * 1j, wave_gradient, X, "f gives complex numbers, not real numbers"),
+        (wave, lambda x: None, X, "grad gives None for x, not real numbers: is a return missing[?]"),
+        (wave, lambda x: [1.0, None, 2.0], X, "grad gives list for x, not real numbers"),
+    ):
+        with pytest.raises(TypeError, match=f"^{message}"):
+            gc.check_gradient(f, grad, point)
+    with pytest.raises(TypeError, match="check_gradient has no option 'order'"):
+        gc.check_gradient(wave, wave_gradient, X, order=2)
     with pytest.raises(ZeroDivisionError):
         gc.check_gradient(lambda x: 1 / 0, wave_gradient, X)
     with pytest.raises(TypeError, match="did you mean 'rtol'"):
