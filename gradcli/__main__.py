@@ -1,6 +1,19 @@
-"""`python -m gradcli` is the `gradcli` command."""
+"""The `gradcli` command, and `python -m gradcli`."""
 
-from gradcli.cli import main
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """The command line, which takes a moment to import: Ctrl-C may come before it is there to be told."""
+    try:
+        from gradcli import cli
+
+        cli.main()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     main()

@@ -62,7 +62,7 @@ def in_turn(writings: Iterable[Callable[[], None]]) -> None:
 
 
 def encoded(result: str | bytes) -> bytes:
-    """UTF-8; a byte of a file name that is no text is spelled `\\udcXX`, which JSON understands."""
+    """UTF-8; a byte of a file name that is no text is spelled `\\udcXX`."""
     return result if isinstance(result, bytes) else result.encode("utf-8", "backslashreplace")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.graph import numbertext
-from gradcli.graph.letters import printable
+from gradcli.graph.letters import printable, whole
 from gradcli.graph.model import Graph, GraphEdge, GraphNode, Result, Saved
 from gradcli.graph.options import Options
 
@@ -28,8 +28,8 @@ def render(graph: Graph, options: Options) -> str:
 
 
 def dumped(data: Any) -> str:
-    """JSON that UTF-8 can carry: a lone surrogate is spelled out."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace").decode("utf-8")
+    """JSON that UTF-8 can carry."""
+    return whole(json.dumps(data, ensure_ascii=False, allow_nan=False))
 
 
 def node_data(node: GraphNode, options: Options) -> dict[str, Any]:

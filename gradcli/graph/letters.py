@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 TITLE = 40
@@ -15,6 +16,15 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escaped(c) if unicodedata.category(c) in INVISIBLE or ord(c) & 0xFFFE == 0xFFFE else c for c in text)
+
+
+HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, as a program can make it, or a byte of a file name that is no text."""
+
+
+def whole(document: str) -> str:
+    """JSON with halves of characters spelled out as text: strict readers refuse a whole document for the escape of one."""
+    return HALF.sub(lambda half: "\\" + _escaped(half[0]), document)
 
 
 def _escaped(character: str) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.graph.letters import whole
+
 
 def number(x: Any) -> Any:
     """One number, word or None. Non-finite numbers become "nan", "inf", "-inf"; complex ones {"re", "im"}."""
@@ -38,5 +40,5 @@ def _nested(data: Any) -> Any:
 
 
 def document(data: Any) -> str:
-    """One line of JSON. A NaN that slipped through is our bug, so it raises."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+    """One line of JSON that UTF-8 can carry. A NaN that slipped through is our bug, so it raises."""
+    return whole(json.dumps(data, ensure_ascii=False, allow_nan=False))

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import gradcli as package
-from gradcli import cli
+from gradcli import __main__, cli
 from gradcli.errors import ExitStatus
 
 HEAVY = {"numpy", "sympy", "mpmath", "rich", "pydantic"}
@@ -74,6 +74,16 @@ def test_a_bug_of_ours(monkeypatch, programs, tmp_path, capsys):
     assert "Traceback" not in told
     assert cli.status_of(["check", *files, "--debug"]) is ExitStatus.BUG
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interrupt_before_anything_is_there(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        __main__.main()
+    assert stop.value.code == ExitStatus.INTERRUPTED
 
 
 def test_interrupt(monkeypatch, programs, tmp_path):

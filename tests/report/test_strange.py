@@ -123,6 +123,15 @@ def test_json_is_what_its_schema_says(result):
 
 @many
 @given(results)
+def test_json_can_be_carried_by_utf8_once_it_is_read(result):
+    """Readers other than Python's refuse half a character, escaped or not, and with it the document."""
+    for row in (check_json, jsonl, gitlab, sarif):
+        for line in row.render(result, View()).splitlines() if row is jsonl else [row.render(result, View())]:
+            json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8")
+
+
+@many
+@given(results)
 def test_jsonl_has_a_line_for_each_file(result):
     written = jsonl.render(result, View())
     lines = written.splitlines()
