@@ -136,6 +136,9 @@ def _check_all(
     except KeyboardInterrupt:
         special = ExitStatus.INTERRUPTED
     progress.clear()
+    left = len(files) - len(result.files)
+    if fail_fast and left and special is not ExitStatus.INTERRUPTED and writer.fault is None:
+        look.note(f"gradcli: stopped at the first failure: {left} of {len(files)} files {'is' if left == 1 else 'are'} not checked")
     if special is ExitStatus.INTERRUPTED:
         say(f"gradcli: interrupted: {len(result.files)} of {len(files)} files were checked")
     return result, special

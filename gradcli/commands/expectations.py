@@ -9,7 +9,7 @@ from gradcli.commands.inputs import Given
 from gradcli.commands.output import say, write
 from gradcli.errors import LimitError, UsageError
 from gradcli.report.text import printable
-from gradcli.syntax.directives import EXPECTATIONS
+from gradcli.syntax.directives import DIRECTIVE, EXPECTATIONS
 from gradcli.syntax.expecting import expecting
 from gradcli.syntax.source import FPCORE
 
@@ -41,4 +41,6 @@ def reason(path: str, found: FileResult) -> str | None:
         return "it is no file"
     if found.source is None or isinstance(found.error, UsageError | LimitError):
         return "it was not checked to its end"
+    if any(error.type == DIRECTIVE for error in getattr(found.error, "errors", ())):
+        return "a comment for gradcli in it is wrong"
     return None if found.status in EXPECTATIONS else f"{found.status} is none"

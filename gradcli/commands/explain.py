@@ -16,7 +16,7 @@ from gradcli.report.formats import choice_hint
 Name = Annotated[
     str | None,
     typer.Argument(
-        metavar="[CODE|TOPIC]", help="A code such as G001, or a topic; without it, the list.", show_default=False,
+        metavar="[CODE|TOPIC]", help="A code such as G001, a verdict, or a topic; without it, the list.", show_default=False,
         autocompletion=lambda incomplete: options.completer(explanations.names())(incomplete),
     ),
 ]  # fmt: skip

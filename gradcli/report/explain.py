@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from gradcli.errors import UsageError
+from gradcli.report.codes import CODES
 from gradcli.report.text import folded
 from gradcli.syntax.spelling import did_you_mean
 
@@ -56,12 +57,12 @@ def names() -> list[str]:
 
 
 def explanation(name: str) -> Explanation:
-    """The page of a code or topic, however it is written. Raises UsageError where there is none."""
-    known = {page.lower(): page for page in names()}
+    """The page of a code, a verdict or a topic, however it is written. Raises UsageError where there is none."""
+    known = {page.lower(): page for page in names()} | CODES
     page = known.get(name.strip().strip("[]").lower())
     if page is None:
-        topics = [page for page in known.values() if not CODE.fullmatch(page)]
-        hint = did_you_mean(name, known.values()) or f"a code that a report shows, such as G001, or one of: {', '.join(topics)}"
+        topics = [page for page in names() if not CODE.fullmatch(page)]
+        hint = did_you_mean(name, [*names(), *CODES]) or f"a code that a report shows, such as G001, or one of: {', '.join(topics)}"
         raise UsageError(f"nothing is known of {name!r}", hint=hint, code="G102")
     return _read(files("gradcli.report").joinpath("explanations", f"{page}.md").read_text(encoding="utf-8"))
 

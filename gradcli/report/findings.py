@@ -14,8 +14,9 @@ from typing import Literal
 from gradcli.check.result import AssertResult, CheckResult, FileResult, FunctionResult, InputResult, TargetResult
 from gradcli.errors import GradcliError, SourceErrors, Span, UsageError
 from gradcli.report import rows
+from gradcli.report.codes import CODES, EXPECTATION
 from gradcli.report.errors import error_type
-from gradcli.report.remarks import CODES, EXPECTATION, derivative, repeats
+from gradcli.report.remarks import derivative, repeats
 from gradcli.report.text import printable
 from gradcli.report.view import View
 

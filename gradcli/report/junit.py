@@ -14,8 +14,9 @@ from pathlib import PurePosixPath
 
 from gradcli.check.result import CheckResult, FileResult, TargetResult
 from gradcli.report import remarks, table, text
+from gradcli.report.codes import CODES, EXPECTATION
 from gradcli.report.errors import error_text, error_type
-from gradcli.report.remarks import CODES, EXPECTATION, derivative
+from gradcli.report.remarks import derivative
 from gradcli.report.view import View
 from gradcli.report.xml import tag
 from gradcli.report.xml import text as xml

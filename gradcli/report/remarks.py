@@ -9,12 +9,10 @@ import numpy as np
 
 from gradcli.check.result import FileResult, InputResult, TargetResult, Verdict
 from gradcli.report import numbertext
+from gradcli.report.codes import CODES, EXPECTATION
 from gradcli.report.errors import line_excerpt
 from gradcli.report.text import Line, Part, fold, plain, shortened, verdict_style
 from gradcli.report.view import View
-
-CODES: dict[Verdict, str] = {"fail": "G001", "kink": "G002", "nan": "G003", "unstable": "G004", "unchecked": "G005"}
-EXPECTATION = "G006"
 
 
 def verdict_line(target: TargetResult, item: InputResult) -> Line:

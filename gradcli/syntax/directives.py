@@ -14,6 +14,8 @@ from gradcli.syntax.source import Source
 from gradcli.syntax.spelling import did_you_mean
 
 EXPECTATIONS = ("pass", "fail", "kink", "nan", "unstable", "error")
+DIRECTIVE = "DirectiveError"
+"""The type of what is wrong with such a comment."""
 NAMES = ("expect", "rtol", "surrogate")
 COMMENT = re.compile(r"(?:#+|;+)\s*gradcli\s*:\s*")
 FPCORE_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<comment>;[^\n]*)', re.DOTALL)
@@ -75,16 +77,16 @@ def take(found: Directives, text: str, line: int) -> None:
         elif name == "surrogate" and not argument:
             found.surrogates.add(line)
         else:
-            raise SourceError(f"unknown directive {item.strip()!r}", None, hint=did_you_mean(name, NAMES) or FORMS, type="DirectiveError")
+            raise SourceError(f"unknown directive {item.strip()!r}", None, hint=did_you_mean(name, NAMES) or FORMS, type=DIRECTIVE)
 
 
 def expect(found: Directives, word: str, line: int) -> None:
     if word not in EXPECTATIONS:
         hint = did_you_mean(word, EXPECTATIONS) or "one of " + ", ".join(EXPECTATIONS)
-        raise SourceError(f"unknown expectation {word!r}", None, hint=hint, type="DirectiveError")
+        raise SourceError(f"unknown expectation {word!r}", None, hint=hint, type=DIRECTIVE)
     if found.expect not in (None, word):
         message = f"expect {word} contradicts expect {found.expect} in line {found.expect_line}"
-        raise SourceError(message, None, hint="keep one of them", type="DirectiveError")
+        raise SourceError(message, None, hint="keep one of them", type=DIRECTIVE)
     found.expect, found.expect_line = word, line
 
 
@@ -94,5 +96,5 @@ def tolerance(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise SourceError(f"rtol must be a number that is not negative, not {text!r}", None, hint="write rtol=1e-6", type="DirectiveError")
+        raise SourceError(f"rtol must be a number that is not negative, not {text!r}", None, hint="write rtol=1e-6", type=DIRECTIVE)
     return value

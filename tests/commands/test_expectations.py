@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 
 def test_what_is_found_is_written(gradcli, programs, tmp_path):
     files = programs("good", "wrong", "kink", "syntax", "name", "nothing", "bytes")
@@ -54,6 +56,16 @@ def test_one_that_no_longer_holds_is_a_failure(gradcli, programs, tmp_path):
     done = gradcli("check", file)
     assert done.returncode == 1
     assert "expected pass, found kink [G006]" in done.stdout
+
+
+@pytest.mark.parametrize("comment", ["expect kinky", "rtol=x", "expekt pass"])
+def test_a_wrong_comment_is_not_made_an_expectation(gradcli, tmp_path, comment):
+    text = f"# gradcli: {comment}\nx = tensor(1.0, requires_grad=True)\ny = x * x\n"
+    (tmp_path / "x.grad").write_text(text)
+    done = gradcli("check", "x.grad", "--update-expectations")
+    assert done.returncode == 2
+    assert "x.grad: no expectation written: a comment for gradcli in it is wrong" in done.stderr
+    assert (tmp_path / "x.grad").read_text() == text
 
 
 def test_the_mode_of_the_file_stays(gradcli, programs, tmp_path):

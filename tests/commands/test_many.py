@@ -108,6 +108,7 @@ def test_an_expected_error_is_met_by_a_kill(gradcli, tmp_path):
 def test_fail_fast_stops_at_the_first_in_order(gradcli, programs, more):
     done = gradcli("check", *programs("good", "wrong", "kink", "false"), "--fail-fast", "--format", "json", *more)
     assert [file["path"] for file in document(done)["files"]] == ["good.grad", "wrong.grad"]
+    assert "gradcli: stopped at the first failure: 2 of 4 files are not checked\n" in done.stderr
     assert done.returncode == 1
 
 
