@@ -110,5 +110,5 @@ def _near(path: str) -> str | None:
         names = os.listdir(folder or ".")
     except OSError:
         return f"there is no folder {folder}"
-    found = nearest(name, names)
+    found = next((other for other in sorted(names) if other.startswith(f"{name}.")), None) or nearest(name, names)
     return None if found is None else f"did you mean {os.path.join(folder, found)!r}?"

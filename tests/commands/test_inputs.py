@@ -58,6 +58,12 @@ def test_a_link_to_nothing(folder, to, words):
         inputs.read("link.grad", Limits())
 
 
+def test_a_forgotten_suffix(folder):
+    with pytest.raises(UsageError) as raised:
+        inputs.read("deep/er/c", Limits())
+    assert raised.value.hint == "did you mean 'deep/er/c.grad'?"
+
+
 def test_brackets_in_a_name_are_no_pattern_when_the_file_exists(folder):
     (folder / "x[1].grad").write_text("")
     assert inputs.find(["x[1].grad"])[0] == ["x[1].grad"]
