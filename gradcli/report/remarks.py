@@ -79,8 +79,9 @@ def note_lines(target: TargetResult, view: View) -> Iterator[Line]:
 
 
 def repeats(message: str, told: str) -> bool:
-    """Does a sentence say of its subject what was told already?"""
-    return message == told or (" is " in message and message.partition(" is ")[2] in told)
+    """Does a sentence say of its subject what was told already? What it may mean, behind a colon, is known best where the fault is."""
+    found = message.partition(" is ")[2].partition(":")[0]
+    return message == told or (found != "" and found in told)
 
 
 ASIDE = frozenset({"point", "switch", "near-kink", "constant"})

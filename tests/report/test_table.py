@@ -10,6 +10,7 @@ import pytest
 from gradcli.check.result import CheckResult, FileResult, Note
 from gradcli.report import table
 from gradcli.report.findings import findings
+from gradcli.report.remarks import repeats
 from gradcli.report.view import View
 
 CASES = ("passing", "wrong", "kinked", "not_a_number", "broken", "unchecked", "jacobian")
@@ -175,3 +176,20 @@ def test_what_only_directions_confirmed_has_no_error_of_its_own(make_leaf, make_
     item.symbolic = None
     text = table.render(CheckResult([FileResult("x.grad", "pass", False, [make_target(item)])]), View())
     assert "2 elements, along random directions" in text
+
+
+HALF = "the gradient for x (argument 1) is right up to a factor of 0.5: a factor of 2, as from a square, is missing"
+
+
+@pytest.mark.parametrize(
+    ("note", "again"),
+    [
+        ("d out/d x is right up to a factor of 0.5: it is the mean, not the sum over 2 elements", True),
+        ("d out/d x is right up to a factor of 0.25: it is the mean, not the sum over 4 elements", False),
+        ("the function is not deterministic", False),
+        ("it is", False),
+    ],
+)
+def test_a_fault_is_given_one_meaning(note, again):
+    """That of the place that is to blame: by its size alone, a half of two elements could be a mean as well."""
+    assert repeats(note, HALF) is again
