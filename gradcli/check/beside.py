@@ -69,9 +69,9 @@ def swept(path: Path, moves: Sequence[np.ndarray], weights: np.ndarray, budget: 
     """The weighted gradient of one path at a moved point."""
     tape = Tape(budget)
     with mpmath.workdps(max(DIGITS, mpmath.mp.dps)):
-        given = [[lifted_at(r.value, move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
-        variables = [[real_numbers(v, r.value) for v, r in zip(*pair, strict=True)] for pair in zip(given, path.inputs, strict=True)]
         try:
+            given = [[lifted_at(r.value, move, tape) for r in records] for records, move in zip(path.inputs, moves, strict=True)]
+            variables = [[real_numbers(v, r.value) for v, r in zip(*pair, strict=True)] for pair in zip(given, path.inputs, strict=True)]
             output = path.replay(given, step, lambda value: constant(as_float(value)))
             output = real_numbers(output, path.output.value)
         except BudgetExceeded:
@@ -169,4 +169,4 @@ def hessian(item: Input, term: Term, budget: int) -> np.ndarray | None:
     if len(directions) * sum(np.size(r.value) for r in Path(term.origin.record, [records]).steps) > HESSIAN_WORK:
         return None
     rows = [curvature([origin], [d.reshape(item.shape)], budget, term.times)[0] for d in directions]
-    return rows[0] if term.weights is not None else np.stack(rows).reshape(item.shape + item.shape)
+    return rows[0] if term.weights is not None else np.reshape(rows, item.shape + item.shape)

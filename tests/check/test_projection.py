@@ -111,3 +111,14 @@ def test_a_bar_too_wide_decides_nothing() -> None:
         projection.run()
     with pytest.raises(NoAnswer, match="not finite"):
         Projection(np.ones(5), np.ones(5), lambda direction: (np.nan, 0.0)).agrees()
+
+
+@pytest.mark.parametrize(
+    ("size", "status", "symbolic"),
+    [((40,), "unchecked", "none: more than 30 scalar operations"), ((0,), "pass", "per-node"), ((0, 3), "pass", "per-node")],
+)
+def test_a_second_derivative_of_many_elements_and_of_none(size, status, symbolic):
+    text = f"x = ones{size}.requires_grad_()\ny = (x * x).sum()\n"
+    found = check_file("t.grad", text, CheckOptions(order=2, symbolic_budget=30))
+    assert found.error is None
+    assert (found.status, found.targets[0].symbolic) == (status, symbolic)
