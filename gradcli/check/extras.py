@@ -107,7 +107,7 @@ def slopes(program: Program, direction: np.ndarray) -> np.ndarray:
 
 def along_direction(gradient: np.ndarray, weights: np.ndarray, direction: np.ndarray) -> float:
     """The weighted gradient times the direction."""
-    rows = np.asarray(gradient, dtype=float).reshape(weights.size, -1)
+    rows = np.asarray(gradient, dtype=float).reshape(weights.size, direction.size)
     return float(weights.reshape(-1) @ rows @ direction.reshape(-1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -44,6 +45,26 @@ def _higher(chosen: Selection, leaf: Tensor, order: int) -> np.ndarray:
     if before is None:
         return np.zeros(leaf.shape * 2, leaf.dtype)
     return np.asarray(jacobian(before, [leaf], None)[0])
+
+
+def every(chosen: Selection, leaf: Tensor, order: int) -> np.ndarray:
+    """All derivatives of that order: the shape of the output, unless it is weighted, and the leaf's as often."""
+    weights = None if chosen.grad_outputs is None else chosen.grad_outputs.value
+    with passes(chosen):
+        return _every(chosen.output, leaf, order, weights)
+
+
+def _every(output: Tensor, leaf: Tensor, order: int, weights: np.ndarray | None = None) -> np.ndarray:
+    from gradcli.check.target import gradient as jacobian
+
+    if order == 1:
+        return np.asarray(jacobian(output, [leaf], weights)[0])
+    units = np.eye(math.prod(output.shape), dtype=output.dtype).reshape(-1, *output.shape)
+    rows = []
+    for seed in units if weights is None else [weights]:
+        (g,) = engine.grad(output, leaf, Tensor(seed[()]), create_graph=True, allow_unused=True, own=True)
+        rows.append(np.zeros(leaf.shape * order) if g is None or not g.requires_grad else _every(g, leaf, order - 1))
+    return np.reshape(rows, (output.shape if weights is None else ()) + leaf.shape * order)
 
 
 def accumulated(chosen: Selection, *, alone: bool = False) -> dict[str, np.ndarray | None]:

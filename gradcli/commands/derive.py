@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -119,17 +119,12 @@ def autograd(chosen: Selection, form: ClosedForm, order: int) -> dict[str, np.nd
     """What autograd gives for each leaf, in the shape of the formulas."""
     import numpy as np
 
-    from gradcli.check.target import gradient as jacobian
     from gradcli.commands import derivatives
 
     taken = {}
     for name, leaf in chosen.leaves.items():
         shape = form.derivatives[name].shape
-        if order == 1 and form.output.shape:
-            with derivatives.passes(chosen):
-                found: Any = jacobian(chosen.output, [leaf], None)[0]
-        else:
-            found = derivatives.gradient(chosen, leaf, order)
+        found = derivatives.gradient(chosen, leaf, 1) if order == 1 and not form.output.shape else derivatives.every(chosen, leaf, order)
         taken[name] = np.zeros(shape) if found is None else np.asarray(found, dtype=float).reshape(shape)
     return taken
 

@@ -20,7 +20,7 @@ class Naming:
         self.statements: dict[Span, str] = {}
         self.passes: set[Span] = set()
         self.first: dict[str, Span] = {}
-        if source is not None:
+        if source is not None and not source.is_fpcore:
             self._read(source)
 
     def _read(self, source: Source) -> None:

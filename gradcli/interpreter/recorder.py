@@ -170,4 +170,6 @@ def like(original: Any, value: Any) -> Any:
     if not isinstance(original, Tensor):
         return value
     given = value if isinstance(value, Tensor) else tensor(value)
+    if given.dtype.kind == "c" and original.dtype.kind != "c":
+        raise TypeError("a complex value for a real one")
     return leaf(np.array(given.value, dtype=original.dtype), original.requires_grad)

@@ -92,3 +92,8 @@ def test_a_closed_form_that_does_not_agree_is_told(monkeypatch: pytest.MonkeyPat
     (target,) = check_file("a.grad", "x = tensor(2., requires_grad=True)\ny = x**2", CheckOptions(formulas=True)).targets
     assert (target.status, target.symbolic) == ("pass", "per-node")
     assert "x: the closed form and the derivative node by node differ" in target.notes[0].message
+
+
+def test_nothing_to_sweep_over():
+    found = check_file("t.grad", "x = zeros(0, requires_grad=True)\ny = x * x\n", CheckOptions(sweep=True))
+    assert (found.error, found.status) == (None, "pass")

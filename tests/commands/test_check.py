@@ -108,6 +108,7 @@ def test_reports_beside_the_table(gradcli, programs, tmp_path):
         (["--set", "nope=1.0"], "nope"),
         (["--set", "x=1/0"], "good.grad: error: --set x: ZeroDivisionError: division by zero [G102]"),
         (["--set", "x=(1"], "good.grad: error: --set x=(1: '(' was never closed [G102]"),
+        (["--set", "x=1+2j"], "--set x: TypeError: a complex value for a real one"),
         (["--set", "x='a'"], "good.grad: error: --set x: TypeError: "),
         ([""], "a path is empty [G102]"),
         (["-j", "x"], "'x' is not a whole number [G102]"),

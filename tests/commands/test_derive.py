@@ -118,3 +118,23 @@ def test_formulas_that_nobody_could_read(gradcli, tmp_path, rounds, step, messag
     done = gradcli("derive", "x.grad", *(("--max-seconds", "0.2") if step == "log(y)" else ()))
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("order", ["2", "3"])
+@pytest.mark.parametrize(
+    ("text", "weights", "count"),
+    [
+        ("out = (x**3).sum() * x[0]", None, 1),
+        ("out = x**2 * x[1]", None, 2),
+        ("out = x**2 * x[1]", "[1.0, 2.0]", 1),
+        ("out = 2 * x", None, 2),
+    ],
+)
+def test_all_derivatives_of_a_higher_order_are_held_against_autograd(gradcli, tmp_path, text, weights, count, order):
+    (tmp_path / "x.grad").write_text(f"x = tensor([1.0, 2.0], requires_grad=True)\n{text}\n")
+    more = () if weights is None else ("--grad-outputs", weights)
+    done = gradcli("derive", "x.grad", "--order", order, "--format", "json", *more)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)["derivatives"]
+    assert len(found) == count * 2 ** int(order)
+    assert all(entry["agrees"] for entry in found)

@@ -92,3 +92,14 @@ def test_errors_show_the_formula(capsys):
 
 def test_the_last_value_of_a_variable_holds(capsys):
     assert run(capsys, "grad", "-e", "x**2", "--at", "x=3", "--at", "x=4") == run(capsys, "grad", "-e", "x**2", "--at", "x=4")
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [(("graph", "--format", "dot"), "SqrtBackward0"), (("trace",), "SqrtBackward0"), (("check", "--format", "html"), "data:image/svg+xml")],
+)
+def test_fpcore_has_pictures_too(capsys, tmp_path, command, shown):
+    (tmp_path / "x.fpcore").write_text("; a comment\n(FPCore (x) :pre (< 1 x 2) (sqrt x))\n")
+    status, out, _ = run(capsys, command[0], str(tmp_path / "x.fpcore"), *command[1:])
+    assert status == 0
+    assert shown in out
