@@ -279,5 +279,13 @@ def variable(run: Run, name: str, option: str) -> Tensor:
     if run.tree.task is not None and isinstance(value, (int, float, complex)):
         return Tensor(np.asarray(value)[()])
     if not isinstance(value, Tensor):
-        raise UsageError(f"{option} {name}: it is no Tensor but {type(value).__name__}", code="G107")
+        raise no_tensor(run, name, option, value)
     return value
+
+
+def no_tensor(run: Run, name: str, option: str, value: Any) -> UsageError:
+    """What is to be differentiated is of another kind; that of a formula, nobody has named."""
+    kind = type(value).__name__
+    if run.tree.task is not None and name == run.tree.task.output:
+        return UsageError(f"the formula gives no number but {kind}", code="G112")
+    return UsageError(f"{option} {name}: it is no Tensor but {kind}", code="G107")

@@ -15,6 +15,7 @@ import typer
 from gradcli.config.config import Config, Setting
 from gradcli.config.key import FAILURES, METHODS, Key
 from gradcli.discovery import walk
+from gradcli.errors import UsageError
 from gradcli.report.formats import FORMATS
 
 NEVER = frozenset({"graph", "out", "update_expectations", "formula", "at", "stdin_filename", "config", "no_config", "debug"})
@@ -84,6 +85,8 @@ def configure(options: dict[str, Any], path: str) -> Configured:
 
 def configuration(first: str, keys: Sequence[Key], path: str | None, none: bool) -> Config:
     """The configuration for a first path; raises ConfigError where it is wrong."""
+    if none and path is not None:
+        raise UsageError("--config and --no-config exclude each other", hint="leave out one", code="G102")
     if none:
         return Config()
     from gradcli.config.load import find, load, near

@@ -85,9 +85,13 @@ def append_summary(result: CheckResult) -> None:
 
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(github.summary(result, file.tell()))
+            written = github.summary(result, file.tell())
+            file.write(written)
     except OSError as error:
         say(f"gradcli: warning: no summary in {path}: {error.strerror or error}")
+        return
+    if not written:
+        say(f"gradcli: warning: no summary in {path}: what others wrote there leaves no room below {github.SUMMARY_BYTES} bytes")
 
 
 def parse(items: list[str] | None, out: str | None, graph: str | None = None) -> list[tuple[Format, str]]:

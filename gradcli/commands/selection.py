@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradcli.check.collect import evaluated
+from gradcli.check.collect import evaluated, no_tensor
 from gradcli.commands.look import Look
 from gradcli.commands.start import Start
 from gradcli.engine.node import AccumulateGrad
@@ -99,7 +99,7 @@ def named(done: Run, text: str, option: str) -> Tensor:
     else:
         value = evaluated(done, text, option)
     if not isinstance(value, Tensor):
-        raise UsageError(f"{option} {text}: not a tensor", code="G107")
+        raise no_tensor(done, text, option, value)
     return value
 
 

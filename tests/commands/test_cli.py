@@ -44,6 +44,7 @@ def test_help_lists_commands_and_limits(gradcli):
         ([], "Usage"),
         (["chekc", "x.grad"], "no command 'chekc' [G102]\n  hint: did you mean 'check'?"),
         (["grad", ""], "a path is empty"),
+        (["check", "x.grad", "--no-config", "--config", "x.toml"], "--config and --no-config exclude each other"),
         (["check"], "PATH"),
         (["check", "x.grad", "--verbos"], "--verbose"),
         (["check", "x.grad", "--seed", "many"], "--seed"),

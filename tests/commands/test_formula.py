@@ -51,7 +51,7 @@ def test_a_constant_passes(capsys, formula, at):
 def test_what_is_no_number_is_refused(capsys):
     status, _, err = run(capsys, "check", "-e", "'a'")
     assert status == 2
-    assert "it is no Tensor but str" in err
+    assert "the formula gives no number but str" in err
 
 
 @pytest.mark.parametrize("command", [["graph"], ["derive"], ["trace"], ["backward"]])
@@ -103,3 +103,12 @@ def test_fpcore_has_pictures_too(capsys, tmp_path, command, shown):
     status, out, _ = run(capsys, command[0], str(tmp_path / "x.fpcore"), *command[1:])
     assert status == 0
     assert shown in out
+
+
+@pytest.mark.parametrize("command", ["check", "grad", "graph", "derive", "trace"])
+@pytest.mark.parametrize(("formula", "kind"), [("sin", "function"), ("'abc'", "str"), ("(x, x)", "tuple")])
+def test_a_formula_that_gives_no_number(capsys, command, formula, kind):
+    at = ("--at", "x=1") if "x" in formula else ()
+    status, _, err = run(capsys, command, "-e", formula, *at)
+    assert status == 2
+    assert f"error: the formula gives no number but {kind} [G112]" in err

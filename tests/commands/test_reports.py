@@ -115,6 +115,14 @@ def test_the_summary_of_a_step_is_appended(gradcli, programs, tmp_path):
     assert "no summary in" in refused.stderr
 
 
+def test_a_summary_without_room_is_told_of(gradcli, programs, tmp_path):
+    page = tmp_path / "summary.md"
+    page.write_text("x" * 131_000)
+    done = gradcli("check", *programs("good"), "--format", "github", env={"GITHUB_STEP_SUMMARY": str(page)})
+    assert (done.returncode, page.stat().st_size) == (0, 131_000)
+    assert "leaves no room below 131072 bytes" in done.stderr
+
+
 def test_a_file_speaks_to_no_ci_system(gradcli, tmp_path):
     text = "x = tensor(1.0, requires_grad=True)\nout = x * 2\nassert out > 3, '::error::pwned\\n##[group]\\n##vso[task.complete]'\n"
     (tmp_path / "evil.grad").write_text(text)
