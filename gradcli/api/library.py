@@ -25,12 +25,17 @@ from gradcli.interpreter.vocabulary import torch_modules
 
 
 def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, without numpy's warnings: NaN and infinity are values like others here."""
+    """The function, without numpy's warnings: NaN and infinity are values like others here. Wrong arguments are told as in programs."""
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         with np.errstate(all="ignore"):
-            return function(*args, **options)
+            try:
+                return function(*args, **options)
+            except AttributeError as error:
+                if not any(error.obj is given for given in args):
+                    raise
+                raise TypeError(f"expected a Tensor as an argument, not {type(error.obj).__name__}") from None
 
     return call
 

@@ -12,7 +12,7 @@ from gradcli.engine.inplace import inplace
 from gradcli.engine.mode import recording, state
 from gradcli.engine.module import Module
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import DataError
+from gradcli.errors import ArgumentError, DataError
 from gradcli.ops.catalogue import FUNCTIONS
 from gradcli.ops.structure import Copy
 
@@ -146,6 +146,11 @@ UTILS: dict[str, Callable[..., Any]] = {
 def functional_call(module: Module, parameter_and_buffer_dicts: Any, args: Any = (), kwargs: Any = None, **options: Any) -> Any:
     """torch.func.functional_call: the module called with other tensors in the place of its parameters and buffers."""
     dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, (tuple, list)) else (parameter_and_buffer_dicts,)
+    if not isinstance(module, Module):
+        raise ArgumentError(f"functional_call(): argument 'module' (position 1) must be torch.nn.Module, not {type(module).__name__}")
+    for d in dicts:
+        if not isinstance(d, dict):
+            raise ArgumentError(f"functional_call(): parameters must be in a dict, name to Tensor, not {type(d).__name__}")
     given = {path: value for d in dicts for path, value in d.items()}
     modules = dict(module.named_modules())
     before = []

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+import types
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType
+from functools import partial
+
+import numpy as np
 
 from gradcli.engine.mode import state
+from gradcli.engine.module import Module
+from gradcli.engine.node import Node
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import TOO_MANY_DIGITS, Fault, GradcliError, LimitError, ProgramError, Span, builtin_name, too_many_digits
 from gradcli.interpreter.limits import Limits
 from gradcli.interpreter.meter import Meter
+from gradcli.interpreter.values import BoundMethod, Kind, LazyIterator, module
 
 TOLD = (
     RuntimeError, TypeError, ValueError, IndexError, KeyError, ArithmeticError, NameError, StopIteration, ImportError,
@@ -65,11 +71,15 @@ def is_told(error: BaseException) -> bool:
     return isinstance(error, TOLD) or (place is not None and place.told) or wants_tensor(error)
 
 
-PLAIN = (bool, int, float, complex, str, list, tuple, dict, range, slice, type, type(None), FunctionType, BuiltinFunctionType)
+PLAIN = (
+    bool, int, float, complex, str, list, tuple, dict, set, range, slice, type, type(None), type(...), np.dtype, Module, Node, BoundMethod, Kind,
+    LazyIterator, module, types.FunctionType, types.BuiltinFunctionType, types.MethodType, partial,
+)  # fmt: skip
+"""What a program can have that is no tensor."""
 
 
 def wants_tensor(error: BaseException) -> bool:
-    """Did an operation ask a plain value of Python for what only tensors have? Most take it for granted that they get tensors."""
+    """Did an operation ask another kind of value for what only tensors have? Most take it for granted that they get tensors."""
     return type(error) is AttributeError and isinstance(error.obj, PLAIN) and hasattr(Tensor, error.name or "")
 
 

@@ -118,8 +118,16 @@ def broadcast_shapes(*shapes: Any) -> Size:
         raise ShapeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
 
 
+def only_dtypes(function: str, **given: Any) -> None:
+    for position, (name, value) in enumerate(given.items(), 1):
+        if not isinstance(value, np.dtype):
+            where = f"argument '{name}' (position {position})"
+            raise ArgumentError(f"{function}(): {where} must be torch.dtype, not {type(value).__name__}", hint="for example torch.float64")
+
+
 def promote_types(type1: np.dtype, type2: np.dtype) -> np.dtype:
     """The dtype in which two dtypes meet: a floating one wins over integers."""
+    only_dtypes("promote_types", type1=type1, type2=type2)
     for a, b in ((type1, type2), (type2, type1)):
         if a.kind in "fc" and b.kind in "biu":
             return a
@@ -134,6 +142,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
 
 def can_cast(from_: np.dtype, to: np.dtype) -> bool:
     """Whether PyTorch casts without being asked: never from floating to integer, nor from complex to real."""
+    only_dtypes("can_cast", from_=from_, to=to)
     order = "biufc"
     return order.index(to.kind) >= order.index(from_.kind) or (from_.kind, to.kind) in (("u", "i"), ("i", "u"))
 

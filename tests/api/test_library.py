@@ -192,3 +192,9 @@ def test_check_is_a_package_and_a_function():
     assert CheckOptions().order is None
     assert callable(gc.check)
     assert gc.check.__name__ == "gradcli.check"
+
+
+@pytest.mark.parametrize("value", [3, "a", None, np.ones(2), len])
+def test_other_kinds_of_values_where_tensors_belong(value):
+    with pytest.raises(TypeError, match="Tensor"):
+        gc.abs_(value)

@@ -183,3 +183,23 @@ def test_elements_held_at_once_are_counted_and_freed_ones_are_not(run, failure):
     limits = Limits(elements=50_000)
     run("for k in range(12): x = zeros(10000)", limits=limits)
     assert "--max-elements" in failure("xs = [zeros(10000) for k in range(10)]", limits=limits).message
+
+
+@pytest.mark.parametrize("value", ["len", "set()", "slice(1)", "range(3)", "nn", "nn.ReLU()", "float", "...", "zip([1])", "x.grad_fn"])
+@pytest.mark.parametrize("call", ["torch.abs_", "torch.numel", "torch.is_complex", "torch.atleast_2d", "x.is_same_size"])
+def test_other_kinds_of_values_where_tensors_belong(failure, call, value):
+    error = failure(f"import torch\nimport torch.nn as nn\nx = torch.tensor(1.0, requires_grad=True) * 1\ny = {call}({value})\n")
+    assert (error.type, error.span.line) == ("TypeError", 4)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "promote_types(3, torch.float32)",
+        "can_cast(torch.float32, [])",
+        "func.functional_call(3, {})",
+        "func.functional_call(nn.ReLU(), 'a')",
+    ],
+)
+def test_other_kinds_of_values_where_dtypes_modules_and_dicts_belong(failure, call):
+    assert failure(f"import torch\nimport torch.nn as nn\ny = torch.{call}\n").type == "TypeError"
