@@ -24,7 +24,13 @@ class Elementwise(Operation, abstract=True):
     domain: ClassVar[Any] = (-2.0, 2.0)
     inplace: ClassVar[bool] = True
     gives_complex: ClassVar[bool] = False
+    selects: ClassVar[tuple[str, ...]] = ()
+    """Arguments that are masks; in all others a truth value is the number 0 or 1."""
     """Makes complex numbers of real ones."""
+
+    def selecting(self, truths: Sequence[bool | None]) -> tuple[bool | None, ...]:
+        """The truth values of the masks among the arguments, None for numbers; () where there is no mask."""
+        return tuple(truth if name in self.selects else None for name, truth in zip(self.arguments, truths)) if self.selects else ()
 
     def symbolic(self, sympy: Any, *args: Any, **decision: Any) -> Any:
         """The result as a SymPy expression of SymPy symbols; with `decision` where the operation has switches."""

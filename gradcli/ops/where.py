@@ -40,6 +40,7 @@ class MaskedFill(Elementwise):
     """value where the mask holds, x elsewhere. The mask is a constant. `form` numbers PyTorch's spellings: a number, a tensor."""
 
     saves = "mask"
+    selects = ("mask",)
     form: int = 0
 
     def __init__(self, **parameters: Any) -> None:

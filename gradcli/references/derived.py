@@ -46,6 +46,7 @@ def derive(op: Elementwise, decision: Any, truths: tuple[bool | None, ...] = (),
     evaluate: those of `references.precise`, or those of `references.arrays`.
     """
     floating = isinstance(decision, float)
+    truths = op.selecting(truths)
     key = (type(op), *(_hashable(v) for v in op.settings().values()), None if floating else decision, floating, truths, id(numbers))
     found = TABLE.get(key)
     if found is None:

@@ -221,7 +221,11 @@ def plain(choice: Any) -> Any:
 
 def one(op: Elementwise, row: tuple[Any, ...], decision: Any) -> Formula:
     """One element."""
-    given = [bool(v) if isinstance(v, (bool, np.bool_)) else expression(v) for v in row]
+    truths = [isinstance(v, (bool, np.bool_)) for v in row]
+    given = [
+        expression(v) if not truth else bool(v) if name in op.selects else sympy.Integer(int(v))
+        for name, v, truth in zip(op.arguments, row, truths)
+    ]
     chosen = {} if decision is None else {"decision": decimal(decision) if isinstance(decision, float) else decision}
     try:
         expr = op.symbolic(sympy, *given, **chosen)

@@ -8,6 +8,7 @@ real and the imaginary part of its result are; SymPy differentiates those.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import mpmath
@@ -72,7 +73,7 @@ def derive_parts(op: Elementwise) -> tuple[Derived | None, ...]:
 def by_cauchy_riemann(op: Elementwise, row: Sequence[Any], decision: Any) -> Pair:
     pairs = [pair(v) for v in row]
     values = [mpmath.mpc(p.real.value, p.imag.value) for p in pairs]
-    truths = tuple(bool(v) if isinstance(v, (bool, np.bool_)) else None for v in row)
+    truths = op.selecting([bool(v) if isinstance(v, (bool, np.bool_)) else None for v in row])
     value, partials = known(op, (decision, truths), lambda: derive(op, decision, truths))
     real: list[tuple[Scalar, Any]] = []
     imag: list[tuple[Scalar, Any]] = []
@@ -106,7 +107,7 @@ def derive(op: Elementwise, decision: Any, truths: Sequence[bool | None]) -> Der
     import sympy
 
     symbols = [sympy.Dummy(name, complex=True) for name in op.arguments]
-    given = [s if truth is None else truth for s, truth in zip(symbols, truths, strict=True)]
+    given = [s if truth is None else truth for s, truth in zip_longest(symbols, truths)]
     form = op.symbolic(sympy, *given, **({} if decision is None else {"decision": decision}))
     return compiled(sympy, symbols, form)
 

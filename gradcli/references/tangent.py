@@ -127,7 +127,8 @@ def on_branch(op: Elementwise, columns: list[np.ndarray], choice: Any, truths: t
     """Values and tangents of elements that take one branch; `choice` is an array where decisions are floating."""
     floating = isinstance(choice, np.ndarray)
     derived = derive(op, 0.0 if floating else choice, truths, ARRAYS)
-    reals = [np.asarray(c.real if c.dtype.kind != "b" else c, dtype=None if c.dtype.kind == "b" else np.longdouble) for c in columns]
+    masks = [c.dtype.kind == "b" and bool(op.selects) for c in columns]
+    reals = [c if mask else np.asarray(c.real, dtype=np.longdouble) for c, mask in zip(columns, masks, strict=True)]
     if derived.value is None:
         raise NoAnswer(f"{op.name} has no form in extended precision")
     out = np.empty(columns[0].shape, np.clongdouble)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradcli.check import CheckOptions, check_file
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.symbolic import Exact
 
@@ -193,3 +194,17 @@ def test_powers_of_zero_have_their_slope(trace) -> None:
 def test_functions_of_nan_are_nan(trace) -> None:
     t = trace("import torch\nx = tensor([float('nan'), 1.], requires_grad=True)\ny = torch.relu(x) + torch.special.i0(x)")
     assert np.isnan(gradient(t, "y", "x", weights=np.ones(2))[0]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("method", ["all", "symbolic", "fd"])
+@pytest.mark.parametrize(
+    "text",
+    ["x**b", "b**x", "x % b", "b % x", "torch.fmod(x, b)", "torch.atan2(x, b)", "torch.lerp(x, 2 * x, b)", "torch.addcdiv(x, x, b)",
+     "torch.xlogy(b, x)", "torch.ldexp(x, b)", "torch.rsub(x, b)", "x.masked_fill(b, 0.0)", "torch.where(b, x, b)"],
+)  # fmt: skip
+def test_truth_values_are_numbers_but_in_masks(text, method):
+    program = f"import torch\nx = torch.tensor([1.5, 2.5], requires_grad=True)\nb = torch.tensor([True, True])\ny = {text}\n"
+    found = check_file("t.grad", program, CheckOptions(method=method, formulas=True))
+    assert (found.error, found.status) == (None, "pass")
+    few = check_file("t.grad", program, CheckOptions(symbolic_budget=1))
+    assert (few.error, few.failing) == (None, False)
