@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradcli.engine.inplace import inplace
+from gradcli.engine.apply import apply
+from gradcli.engine.inplace import check_fits, inplace
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import MissingAttributeError
 from gradcli.ops.catalogue import METHODS, call
@@ -65,9 +66,17 @@ def _write(name: str, function: Callable[..., Any], target: Tensor, *args: Any, 
         planned = None
     if isinstance(planned, tuple) and len(planned) == 2 and isinstance(planned[0], Operation) and planned[1][0] is deferred:
         op, (_, *others) = planned
-        return inplace(op, target, *others)
+        return inplace(op, target, *others) if not op.compares else _compare(op, target, others)
     result = call(name, function, (target, *args), kwargs, is_tensor)
     return inplace(Copy(), target, result if isinstance(result, Tensor) else Tensor(np.asarray(result)))
+
+
+def _compare(op: Operation, target: Tensor, others: Sequence[Any]) -> Tensor:
+    """A comparison in place: of what stood there before, nothing is left to differentiate."""
+    found, written = apply(op, (target, *others)), Copy()
+    check_fits(target, found.value)
+    written.node = f"{type(op).__name__}Backward{int(isinstance(others[0], Tensor))}"
+    return inplace(written, target, found)
 
 
 def named(name: str) -> Callable[..., Any]:

@@ -72,8 +72,8 @@ def is_told(error: BaseException) -> bool:
 
 
 PLAIN = (
-    bool, int, float, complex, str, list, tuple, dict, set, range, slice, type, type(None), type(...), np.dtype, Module, Node, BoundMethod, Kind,
-    LazyIterator, module, types.FunctionType, types.BuiltinFunctionType, types.MethodType, partial,
+    bool, int, float, complex, str, list, tuple, dict, set, range, slice, type, type(None), type(...), np.dtype, Module, Node, BoundMethod,
+    Kind, LazyIterator, module, types.FunctionType, types.BuiltinFunctionType, types.MethodType, partial,
 )  # fmt: skip
 """What a program can have that is no tensor."""
 

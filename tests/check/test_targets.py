@@ -374,3 +374,8 @@ def test_leaves_in_lists_and_dicts_go_by_their_places(check) -> None:
     made = "def make():\n    return {'w': tensor([1.0], requires_grad=True), 'layers': [nn.Linear(1, 1)]}\n"
     result = check(f"import torch.nn as nn\n{made}p = make()\nloss = p['layers'][0](p['w']).sum()\n")
     assert sorted(item.name for item in result.targets[0].inputs) == ["p['layers'][0].bias", "p['layers'][0].weight", "p['w']"]
+
+
+def test_a_comparison_in_place_leaves_nothing_to_differentiate(check) -> None:
+    found = check("x = tensor([1.0, 2.0], requires_grad=True)\nm = x * 3\nm.gt_(4)\ny = m * x\n")
+    assert (found.status, found.targets[0].inputs[0].autograd.tolist()) == ("pass", [[0.0, 0.0], [0.0, 1.0]])
