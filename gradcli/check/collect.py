@@ -15,6 +15,7 @@ from gradcli.check.target import Target, Term
 from gradcli.engine.backward import grad
 from gradcli.engine.mode import state
 from gradcli.engine.places import names_of
+from gradcli.engine.storage import Storage
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError, SourceErrors, UsageError
@@ -164,11 +165,11 @@ def differentiate(output: Tensor, tensor: Tensor, weights: np.ndarray | None, ti
     return current
 
 
-def collect(program: Program, options: CheckOptions, tracer: Tracer, lift: Any = None) -> tuple[Run, list[Target]]:
+def collect(program: Program, options: CheckOptions, tracer: Tracer, storage: Storage | None = None) -> tuple[Run, list[Target]]:
     """Run the program once and take its targets: those of the command line, else check and claim, else its passes, else the last output."""
     collector = Collector(options.seed)
     run = program.run(
-        seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, data=options.data, tracer=tracer, lift=lift
+        seed=options.seed, overrides=dict(options.set), trace=True, hooks=collector, data=options.data, tracer=tracer, storage=storage
     )
     if run.error is not None:
         return run, []

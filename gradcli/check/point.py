@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from gradcli.check.collect import collect
 from gradcli.check.options import CheckOptions
 from gradcli.check.target import Target
+from gradcli.engine.storage import Storage
 from gradcli.engine.trace import Tracer
 from gradcli.interpreter.program import Program, Run
 
@@ -38,17 +38,18 @@ class Point:
     def name(self) -> str:
         return f"point {self.number + 1}"
 
-    def collect(self, tracer: Tracer, lift: Callable[[Any], Any] | None = None) -> tuple[Run, list[Target]]:
-        """Run the program here and take its targets; `lift` puts the leaves into other storage."""
+    def collect(self, tracer: Tracer, storage: Storage | None = None) -> tuple[Run, list[Target]]:
+        """Run the program here and take its targets, with its numbers in other storage."""
         if not self.moves:
-            return collect(self.program, self.options, tracer, lift)
+            return collect(self.program, self.options, tracer, storage)
         rng = np.random.default_rng([self.options.seed, self.number])
 
         def moved(value: Any) -> Any:
-            near = value * (1 + rng.uniform(-SPREAD, SPREAD, np.shape(value)))
-            return near if lift is None else lift(near)
+            return value * (1 + rng.uniform(-SPREAD, SPREAD, np.shape(value)))
 
-        return collect(self.program, self.options, tracer, moved)
+        storage = storage or Storage()
+        storage.move = moved
+        return collect(self.program, self.options, tracer, storage)
 
     def paste(self, target: Target) -> str:
         """Options that bring a check back to this point."""

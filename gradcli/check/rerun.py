@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.check import direction
 from gradcli.check.point import Point
 from gradcli.check.target import Target
+from gradcli.engine.storage import Storage
 from gradcli.engine.trace import Tracer
 from gradcli.errors import GradcliError
 from gradcli.references.derived import TAIL_DIGITS
@@ -69,25 +70,33 @@ class Rerun(NoRerun):
         return Rerun(self.point, lift=widened)
 
     def gradient(self, number: int, target: Target, position: int) -> np.ndarray | None:
-        """The gradient of one input as the engine derives it here; None where the program does not run so, or takes another path.
+        """The gradient of one input as the engine, or the file's claim, derives it here; None where the program does not run so,
+        or takes another path.
 
         `target` is what the number stood for in the first run.
         """
         if self.targets is None and not self.failed:
-            try:
-                with mpmath.workdps(self.digits):
-                    run, self.targets = self.point.collect(PassesOnly(), self.lift)
-                self.failed = run.error is not None
-            except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
-                self.failed = True
+            self.run()
         if self.failed or self.targets is None or number >= len(self.targets):
             return None
         again, wanted = self.targets[number], target.inputs[position]
         if (again.output, again.line, [i.name for i in again.inputs]) != (target.output, target.line, [i.name for i in target.inputs]):
             return None
-        found = lowered(np.asarray(again.inputs[position].autograd))
+        derived = again.inputs[position]
+        found = lowered(np.asarray(derived.autograd if derived.claimed is None else derived.claimed))
         found = direction.paired(np.asarray(found), again.inputs[position].dtype.kind == "c")
         return found if found is not None and found.shape == np.shape(wanted.autograd) else None
+
+    def run(self) -> None:
+        """Run the program, once more for constants that turn out to be written into."""
+        storage = Storage(self.lift)
+        for _ in storage.attempts():
+            try:
+                with mpmath.workdps(self.digits):
+                    run, self.targets = self.point.collect(PassesOnly(), storage)
+                self.failed = run.error is not None
+            except (GradcliError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, IndexError, KeyError):
+                self.failed = True
 
     def agreeing(self, number: int, target: Target, position: int, truth: np.ndarray) -> np.ndarray | None:
         """`gradient`, taken anew at many more digits where it does not agree with what SymPy finds."""

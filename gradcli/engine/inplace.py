@@ -20,7 +20,7 @@ from gradcli.errors import AutogradError, DtypeError, ShapeError
 from gradcli.ops.elementwise import Elementwise
 from gradcli.ops.operation import Operation
 from gradcli.ops.promotion import promote, scalar_type
-from gradcli.ops.structure import Copy
+from gradcli.ops.structure import Copy, is_finer
 from gradcli.ops.where import where
 from gradcli.ops.window import Window, WriteWindow
 
@@ -160,6 +160,9 @@ def check_fits(target: Tensor, out: Any) -> None:
     kinds = "biufcO"
     dtype = np.asarray(out).dtype
     held = target.value.dtype
+    if is_finer(dtype) and not is_finer(held) and state.storage is not None:
+        state.storage.overwritten(target if target.shares is None else target.shares.base)
+        raise AutogradError("the written-to tensor cannot hold numbers of so many digits")
     if kinds.index(dtype.kind) > kinds.index(held.kind) and {dtype.kind, held.kind} != {"i", "u"}:
         raise DtypeError(
             f"result type {scalar_type(dtype)} can't be cast to the desired output type {scalar_type(held)}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradcli.engine.printing import Options, Printing
+from gradcli.engine.storage import Storage
 from gradcli.engine.version import UNTRACKED, Version
 from gradcli.errors import Span
 from gradcli.ops.chance import chance
@@ -24,8 +25,8 @@ class State:
     """What every operation consults. One per process: programs run one after the other."""
 
     __slots__ = (
-        "anomaly", "charge", "counter", "frame", "generator", "grad", "inference", "keep_graph", "lift", "ruling", "seed", "sequence",
-        "span", "sweep", "tracer", "warn", "warned",
+        "anomaly", "charge", "counter", "frame", "generator", "grad", "inference", "keep_graph", "ruling", "seed", "sequence",
+        "span", "storage", "sweep", "tracer", "warn", "warned",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,8 +38,8 @@ class State:
         self.span: Span | None = None
         self.tracer: Tracer | None = None
         self.keep_graph = False
-        self.lift: Callable[[Any], Any] | None = None
-        """Applied to the value of each leaf that asks for a gradient: numbers of another kind for a whole run."""
+        self.storage: Storage | None = None
+        """Numbers of another kind for a whole run."""
         self.anomaly: Anomaly | None = None
         self.inference = False
         self.counter: Version | None = None

@@ -9,6 +9,7 @@ from gradcli.engine.mode import state
 from gradcli.errors import ArgumentError, AutogradError
 from gradcli.ops.indexing import getitem
 from gradcli.ops.splitting import rows
+from gradcli.ops.structure import rounded
 
 SCALAR_WARNING = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first."
@@ -42,13 +43,13 @@ class Protocol:
             raise AutogradError(f"a Tensor with {value.size} elements cannot be converted to Scalar", hint="take one element, or .tolist()")
         if state.tracer is not None and self.record() is not None:  # type: ignore[attr-defined]
             state.tracer.stop("item")
-        return value.item()
+        return rounded(value).item()
 
     def tolist(self) -> Any:
         """The elements as nested lists of numbers of Python, a 0-d tensor as a number."""
         if state.tracer is not None and self.record() is not None:  # type: ignore[attr-defined]
             state.tracer.stop("item")
-        return self.value.tolist()  # type: ignore[attr-defined]
+        return rounded(self.value).tolist()  # type: ignore[attr-defined]
 
     def _scalar(self) -> Any:
         if self.wants and not any(text == SCALAR_WARNING for text, _ in state.warned):  # type: ignore[attr-defined]

@@ -275,7 +275,7 @@ def require_grad(target: Tensor, flag: Any) -> Tensor:
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
             "that doesn't require differentiation use var_no_grad = var.detach()."
         )
-    if flag and state.lift is not None and target.value.dtype.kind in "fc":
-        target.value = state.lift(target.value)
+    if flag and state.storage is not None and target.value.dtype.kind in "fc":
+        target.value = state.storage.leaf(target.value)
     target.wants = flag
     return target

@@ -19,6 +19,7 @@ from gradcli.errors import ArgumentError, AutogradError
 from gradcli.interpreter.attributes import Table
 from gradcli.interpreter.kinds import add_kind
 from gradcli.interpreter.values import Kind
+from gradcli.ops.structure import rounded
 
 NUMBERS = (bool, int, float, complex)
 
@@ -236,7 +237,7 @@ def reduction(name: str, *keywords: str) -> Callable[..., Any]:
 def made(result: Any) -> Any:
     """An array or a number that numpy itself made."""
     if not isinstance(result, np.ndarray) or not result.ndim:
-        return result.item()
+        return rounded(result).item()
     state.charge(result.size)
     return ndarray(Tensor(result))
 

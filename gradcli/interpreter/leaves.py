@@ -21,6 +21,8 @@ IGNORED = frozenset({"device", "layout", "pin_memory", "memory_format", "generat
 def leaf(value: Any, requires_grad: bool = False) -> Tensor:
     """A new leaf; 0-d values as numpy scalars."""
     made = Tensor(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)
+    if state.storage is not None and not requires_grad and made.value.dtype.kind in "fc":
+        state.storage.constant(made, state.span)
     if requires_grad and not made.is_floating:
         raise DtypeError("Only Tensors of floating point and complex dtype can require gradients", hint="write floating numbers: [1., 2.]")
     return require_grad(made, True) if requires_grad else made

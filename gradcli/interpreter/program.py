@@ -15,6 +15,7 @@ import numpy as np
 
 from gradcli.engine.mode import state
 from gradcli.engine.printing import Options, Printing
+from gradcli.engine.storage import Storage
 from gradcli.engine.trace import Tracer
 from gradcli.errors import ProgramError, SourceErrors, UsageError
 from gradcli.interpreter.attributes import add_tables
@@ -78,7 +79,7 @@ class Program:
         hooks: Hooks | None = None,
         data: str | None = None,
         tracer: Tracer | None = None,
-        lift: Callable[[Any], Any] | None = None,
+        storage: Storage | None = None,
     ) -> Run:
         """Run from the start.
 
@@ -89,13 +90,13 @@ class Program:
         hooks      called at each check(...) and claim(...) of the file
         data       the folder that load(...) reads from; by default that of the file
         tracer     what records when `trace` is set; by default a new Tracer
-        lift       applied to the value of each leaf that asks for a gradient: other storage for the whole run
+        storage    where the numbers of the whole run are kept
 
         An error of the program is in the result; UsageError for an override that is none.
         """
         task, values = self.tree.task, overrides or {}
         session = Session(self, seed, values if task is None else task.point(seed, values), trace, stdout, stderr, hooks, data)
-        session.tracer, session.lift = (tracer or Tracer()) if trace else None, lift
+        session.tracer, session.storage = (tracer or Tracer()) if trace else None, storage
         return session.run()
 
 
@@ -124,7 +125,7 @@ class Session:
         self.recorder = Recorder(self.words.modules, self.replacements(), trace=trace, hooks=hooks)
         self.recorder.plan_imports(self.tree.module)
         self.tracer: Tracer | None = None
-        self.lift: Callable[[Any], Any] | None = None
+        self.storage: Storage | None = None
         self.result = Run(self.tree, self.variables, limits=self.limits, seed=seed, data=folder)
 
     def compiler(self, tree: Tree) -> Compiler:
@@ -150,7 +151,7 @@ class Session:
         try:
             with prepared(self.meter, self.seed, self.tracer, self.warner):
                 result.tracer = state.tracer
-                state.lift = self.lift
+                state.storage = self.storage
                 result.error = self.outcome()
         except OutOfTime:  # it arrived as the run ended
             result.error = result.error or self.limits.reached("seconds")

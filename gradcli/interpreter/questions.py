@@ -10,6 +10,7 @@ import numpy as np
 from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError, DtypeError
 from gradcli.ops.promotion import scalar_type
+from gradcli.ops.structure import rounded
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -31,7 +32,7 @@ def both(name: str, input: Any, other: Any) -> tuple[np.ndarray, np.ndarray]:
         if not isinstance(value, Tensor):
             argument = ("input", "other")[position]
             raise ArgumentError(f"{name}(): argument '{argument}' (position {position + 1}) must be Tensor, not {type(value).__name__}")
-    return np.asarray(input.value), np.asarray(other.value)
+    return np.asarray(rounded(input.value)), np.asarray(rounded(other.value))
 
 
 TENSOR_QUESTIONS: dict[str, Callable[..., Any]] = {"equal": equal, "allclose": allclose}

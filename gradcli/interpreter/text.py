@@ -15,6 +15,7 @@ from gradcli.interpreter.arrays import ArrayType, ndarray
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.values import Size
 from gradcli.ops.devices import Device
+from gradcli.ops.structure import rounded
 
 BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
 NUMBERS = (int, float, complex, str)
@@ -88,7 +89,7 @@ def formatted(meter: Meter, value: Any, spec: str) -> str:
     """`format(value, spec)`, the widths of the spec held against the limit first."""
     check_widths(meter, spec)
     if isinstance(value, Tensor) and value.ndim == 0:
-        value = value.value.item()
+        value = rounded(value.value).item()
     if isinstance(value, NUMBERS):
         return format(value, spec)
     if spec:

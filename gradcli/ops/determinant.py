@@ -121,7 +121,7 @@ class LinalgSlogdet(Factored):
         of_sign, of_size = g
         if is_complex(x):
             of_size = of_size - 1j * imaginary(conj(of_sign) * out[0])
-        return spread(of_size) * (singular_inverse(adjoint(raw(x))) if np.any(np.isneginf(raw(out[1]))) else adjoint(inv(x)))
+        return spread(of_size) * (singular_inverse(adjoint(raw(x))) if np.any(raw(out[1]) == -np.inf) else adjoint(inv(x)))
 
     @classmethod
     def examples(cls, rng: np.random.Generator) -> Examples:

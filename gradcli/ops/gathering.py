@@ -13,7 +13,7 @@ from gradcli.ops.extreme import TakeAlong
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import ConstantPadNd
 from gradcli.ops.shape import reshape
-from gradcli.ops.structure import Expand
+from gradcli.ops.structure import Expand, written_dtype
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 
@@ -65,7 +65,7 @@ class Placed(Structural, abstract=True):
         raise NotImplementedError
 
     def forward(self, x: Value, index: Value, src: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, src) if np.asarray(src).dtype.kind in "cO" else None, subok=True)
+        out = np.array(x, dtype=written_dtype(x, src), subok=True)
         if out.ndim == 0:
             self.write(out.reshape(1), (np.reshape(index, 1),), np.reshape(src, 1))
             return out[()]

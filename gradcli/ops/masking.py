@@ -13,7 +13,7 @@ from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.padding import ConstantPadNd
 from gradcli.ops.picking import Index, IndexPut, Unindex, stack_indices
 from gradcli.ops.shape import ViewAs, reshape
-from gradcli.ops.structure import Expand
+from gradcli.ops.structure import Expand, written_dtype
 from gradcli.ops.where import MaskedFill
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
@@ -64,7 +64,7 @@ class MaskedScatter(Structural):
     saves = "mask source_sym_sizes=source_shape"
 
     def forward(self, x: Value, mask: Value, source: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, source) if np.asarray(source).dtype.kind in "cO" else None)
+        out = np.array(x, dtype=written_dtype(x, source))
         out[mask] = np.reshape(source, -1)[: np.count_nonzero(mask)]
         return out[()]
 

@@ -13,7 +13,7 @@ from gradcli.ops.conjugate import conj
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.promotion import scalar_type
 from gradcli.ops.shape import Squeeze, UnsafeView, contiguous, reshape, unsqueeze
-from gradcli.ops.structure import Expand
+from gradcli.ops.structure import Expand, is_finer
 from gradcli.ops.transposition import T, Transpose
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
@@ -33,9 +33,9 @@ def adjoint(x: Value) -> Value:
 
 
 def same_dtype(x: Value, y: Value, text: Callable[[Any, Any], str] | None = None) -> None:
-    """Products don't promote: both sides must have one dtype (RuntimeError)."""
+    """Products don't promote: both sides must have one dtype (RuntimeError). The numbers of a reference meet any."""
     a, b = np.asarray(raw(x)).dtype, np.asarray(raw(y)).dtype
-    if a == b or "O" in (a.kind, b.kind):
+    if a == b or is_finer(a) or is_finer(b):
         return
     if text is not None:
         raise DtypeError(text(a, b))

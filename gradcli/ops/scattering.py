@@ -15,7 +15,7 @@ from gradcli.ops.gathering import Gather, Scatter, ScatterAdd, along, check_inde
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.reduction import Sum
 from gradcli.ops.scan import slot
-from gradcli.ops.structure import Expand, SumTo
+from gradcli.ops.structure import Expand, SumTo, written_dtype
 from gradcli.ops.where import where
 
 Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
@@ -171,7 +171,7 @@ class IndexAdd(Structural):
     accumulate = True
 
     def forward(self, x: Value, index: Value, source: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, source) if np.asarray(source).dtype.kind in "cO" else None, subok=True)
+        out = np.array(x, dtype=written_dtype(x, source), subok=True)
         flat = out.reshape(1) if out.ndim == 0 else out
         places = slot(flat.ndim, self.dim, np.atleast_1d(index))
         if self.accumulate:
@@ -229,7 +229,7 @@ class IndexFill(Structural):
         self.node = f"IndexFillBackward{self.form}"
 
     def forward(self, x: Value, index: Value, value: Value) -> Value:
-        out = np.array(x, dtype=np.result_type(x, value) if np.asarray(value).dtype.kind in "cO" else None, subok=True)
+        out = np.array(x, dtype=written_dtype(x, value), subok=True)
         flat = out.reshape(1) if out.ndim == 0 else out
         flat[slot(flat.ndim, self.dim, np.atleast_1d(index))] = value
         return out

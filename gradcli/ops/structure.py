@@ -86,8 +86,12 @@ class To(Structural):
 
     def forward(self, x: Value) -> Value:
         x = np.asarray(x)
+        if np.dtype(self.dtype).kind == "O":  # into the storage of many digits: numbers that are meant to be exact need none
+            return x[()]
         if is_finer(x.dtype):
-            return x
+            if np.dtype(self.dtype).kind not in "biu":
+                return x
+            x = x.astype(np.float64)
         if x.dtype.kind == "c" and np.dtype(self.dtype).kind != "c":
             x = x.real
         return x.astype(self.dtype)[()]
@@ -96,6 +100,8 @@ class To(Structural):
         return g if g.dtype == x_dtype else To(dtype=x_dtype)(g)
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
+        if np.dtype(self.dtype).kind in "biu":
+            return self.forward(args[0])
         if np.dtype(self.dtype).kind == "c":
             return args[0]
         return components(args[0], "real")
@@ -143,7 +149,16 @@ def written_dtype(x: Value, y: Value) -> Any:
 
 def is_finer(dtype: np.dtype) -> bool:
     """Whether numbers are in one of the storages that no program asks for, of high or extended precision: no cast rounds them."""
-    return dtype.char in "Og"
+    return dtype.char in "OgG"
+
+
+def rounded(value: Value) -> Value:
+    """The numbers of finer storage as NumPy and Python take them, in double precision; any other as they are."""
+    array = np.asarray(value)
+    if not is_finer(array.dtype):
+        return value
+    wide = array.dtype.char == "G" or any(getattr(v, "is_complex", False) for v in array.flat)
+    return np.asarray(array.astype(np.complex128 if wide else np.float64))[()]
 
 
 def with_lead(args: Sequence[Value], lead: Sequence[bool]) -> tuple[Value, Value]:

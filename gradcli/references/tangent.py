@@ -35,7 +35,7 @@ JITTER = 8.0
 
 def widened(value: Any) -> Any:
     """Floating numbers in extended precision: what a program computes from them stays in it."""
-    return np.asarray(value, dtype=np.longdouble)[()]
+    return np.asarray(value, dtype=np.clongdouble if holds_complex(value) else np.longdouble)[()]
 
 
 def along(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
