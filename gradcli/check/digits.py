@@ -42,6 +42,8 @@ def unstable_notes(target: Target, judgements: Sequence[Judgement], opinions: Se
     unstable = [(j.verdicts == "unstable") for j in judgements]
     if not any(mask.any() for mask in unstable):
         return []
+    if any(i.claimed is not None for i in target.inputs):
+        return [Note("unstable", "the claimed formula is right, but rounding takes its digits at these inputs", target.line)]
     terms = {id(t): t for i in target.inputs for t in i.terms if t.record is not None}
     losses = [loss for term in terms.values() if (loss := forward_loss(target, term, budget)) is not None]
     worst = max(losses, key=lambda loss: loss.condition, default=Loss())

@@ -28,13 +28,16 @@ def passes_complex(item: Input) -> bool:
     return any(holds_complex(r.value) for t in item.terms if t.record is not None for r in reachable(t.record, set()))
 
 
-def trusted(again: np.ndarray, opinion: Opinion, item: Input) -> np.ndarray | None:
-    """A gradient that the engine's rules gave at 50 digits. With complex numbers on the way it counts only where it agrees."""
-    if opinion.symbolic is None or not passes_complex(item):
+def trusted(again: np.ndarray, opinion: Opinion, item: Input) -> np.ndarray:
+    """A gradient that the engine's rules, or the formula of a claim, gave at 50 digits; NaN where it says nothing.
+
+    With complex numbers on the way, and of a claim (whose numbers may be rounded ones), it counts only where it agrees.
+    """
+    if opinion.symbolic is None or (item.claimed is None and not passes_complex(item)):
         return again
     truth = opinion.symbolic.value
     agrees = np.abs(again - truth) <= 1e-12 * np.abs(truth) + 1e-14 * opinion.gross
-    return again if agrees.all() else None
+    return np.where(agrees, again, np.nan)
 
 
 def split(target: Target) -> Target:

@@ -209,7 +209,7 @@ def judge_input(
             witness.refine(position, opinion.difference, columns)
 
     def rederive() -> np.ndarray | None:
-        if item.claimed is not None or opinion.symbolic is None:
+        if opinion.symbolic is None:
             return None
         again = exact.agreeing(number, target, position, opinion.symbolic.value)
         return None if again is None else direction.trusted(again, opinion, item)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.opinions import Opinion
-from gradcli.check.projection import CULPRITS, Project, Projection
+from gradcli.check.projection import CULPRITS, LOOSE, Project, Projection
 from gradcli.references.difference import scales
 from gradcli.references.estimate import NoAnswer
 
@@ -81,6 +81,14 @@ def worst(verdicts: np.ndarray, failing: np.ndarray) -> str:
 
 def rank(verdict: str, failing: bool) -> float:
     return 4.5 if verdict == "nan" and failing else float(ORDER.index(verdict))
+
+
+def corners(given: np.ndarray, right: np.ndarray, left: np.ndarray, bar: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the slopes to the right and to the left differ, and where a gradient lies between the two."""
+    apart = np.abs(right - left) > BARS * bar + 1e-6 * np.maximum(np.abs(right), np.abs(left))
+    room = BARS * bar + 1e-6 * np.abs(given)
+    between = (given >= np.minimum(right, left) - room) & (given <= np.maximum(right, left) + room)
+    return apart, between
 
 
 class Judge:
@@ -164,18 +172,18 @@ class Judge:
 
     def far_or_lost(self, lost: np.ndarray, far: np.ndarray, digits: np.ndarray) -> None:
         """Rounding or a wrong rule? The engine's own rules at 50 digits tell."""
-        exactly = self.rederive()
-        if exactly is None:
-            agree = np.zeros(self.given.shape, dtype=bool)
-        else:
-            gross = np.where(np.isfinite(self.opinion.gross), self.opinion.gross, 0.0)
-            agree = np.abs(exactly - self.symbolic) <= 1e-12 * np.abs(self.symbolic) + 1e-14 * gross
+        found = self.rederive()
+        exactly = np.full(self.given.shape, np.nan) if found is None else found
+        silent = np.isnan(exactly)
+        gross = np.where(np.isfinite(self.opinion.gross), self.opinion.gross, 0.0)
+        agree = np.abs(exactly - self.symbolic) <= 1e-12 * np.abs(self.symbolic) + 1e-14 * gross
         self.set(far & agree & digits, "pass")
         self.set((far & agree & ~digits) | (lost & agree), "unstable")
-        self.set(lost & ~agree, "unstable" if exactly is None else "fail")
+        self.set(lost & silent, "unstable")
+        self.set(lost & ~agree & ~silent, "fail")
         doubtful = far & ~agree
-        if exactly is None and doubtful.any():
-            doubtful &= ~self.rounded_inputs(doubtful, digits)
+        if (doubtful & silent).any():
+            doubtful &= ~self.rounded_inputs(doubtful & silent, digits)
         if not doubtful.any():
             return
         confirmed = self.confirm(doubtful)
@@ -266,11 +274,7 @@ class Judge:
         found = self.slopes(elements) if elements.size and self.slopes is not None else None
         if found is None:
             return corner
-        right, left, bar = found
-        given = self.given.reshape(-1)[elements]
-        apart = np.abs(right - left) > BARS * bar + 1e-6 * np.maximum(np.abs(right), np.abs(left))
-        room = BARS * bar + 1e-6 * np.abs(given)
-        between = (given >= np.minimum(right, left) - room) & (given <= np.maximum(right, left) + room)
+        apart, between = corners(self.given.reshape(-1)[elements], *found)
         corner.reshape(-1)[elements[apart]] = True
         inside = np.zeros(self.given.size, dtype=bool)
         inside[elements[apart & between]] = True
@@ -300,12 +304,15 @@ class Judge:
         given = np.where(np.isfinite(self.given), self.given, 0.0)
         unspoken = silent & (self.verdicts == "unchecked")
         doubt = self.opinion.doubt
-        projection = Projection(given, size, project, self.eps, doubt)
-        if projection.agrees():
+        if Projection(given, size, project, self.eps, doubt).agrees():
             self.set(unspoken, "pass")
             return
-        exactly = None if self.opinion.tangents is None else self.extended()
-        if exactly is not None and np.isfinite(exactly).all() and Projection(exactly, size, project, doubt=doubt).agrees():
+        exactly = self.extended()
+        if exactly is None or not np.isfinite(exactly).all():
+            exactly, projection = None, Projection(given, size, project, self.eps, doubt, LOOSE)
+        else:
+            projection = Projection(exactly, size, project, doubt=doubt)
+        if exactly is not None and projection.agrees():
             off, typical = np.abs(self.given - exactly), float(np.abs(exactly).max(initial=0.0))
             kept = off <= np.maximum(self.tolerance.digits(exactly, self.unit(exactly), self.eps), GROSS * self.eps * typical)
             self.set(unspoken & kept, "pass")

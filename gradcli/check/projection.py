@@ -15,8 +15,12 @@ CULPRITS = 4
 BARS = 10.0
 ROUNDINGS = 4.5e6
 """By how many roundings (eps) of its largest term float64 may move a projection: of a long sum of products, with what cancels in it."""
-FEWER = 4e3
+FEWER = 4e2
 """The same for shorter formats, whose programs cannot be as long."""
+LOOSE = 10.0
+"""How much more is allowed to a gradient in such a format that cannot be had without rounding."""
+WALK = 64.0
+"""Roundings of each term: with the random signs of a direction they add up like the steps of a walk, as their root mean square does."""
 WIDE = 1e-3
 """An error bar of this part of the largest term, or of the derivative, decides nothing."""
 SAME = 1e-9
@@ -32,9 +36,9 @@ class Projection:
     """Judges a gradient by its products with directions; raises NoAnswer where these say nothing.
 
     `size` gives the length of a direction in every element, `eps` is the rounding of the numbers that the gradient was made
-    in, `doubt` is asked for the bar of a derivative that comes without one and seems to be off. `wrong` collects what
-    bisection found (flat index -> derivative); `factor` is what the whole gradient is off by, where it is off by one factor;
-    `given` is the gradient with what was found put right.
+    in (of a short format, `room` times as much is allowed), `doubt` is asked for the bar of a derivative that comes without one
+    and seems to be off. `wrong` collects what bisection found (flat index -> derivative); `factor` is what the whole gradient
+    is off by, where it is off by one factor; `given` is the gradient with what was found put right.
     """
 
     def __init__(
@@ -44,12 +48,13 @@ class Projection:
         project: Project,
         eps: float = float(np.finfo(np.float64).eps),
         doubt: Doubt | None = None,
+        room: float = 1.0,
     ) -> None:
         self.given = np.array(given, dtype=float)
         self.size = size
         self.project = project
-        self.expected = eps * (FEWER if eps > np.finfo(np.float64).eps else ROUNDINGS)
-        self.eps = eps
+        self.expected = eps * (room * FEWER if eps > np.finfo(np.float64).eps else ROUNDINGS)
+        self.walk = eps * WALK
         self.doubt = doubt
         self.rng = np.random.default_rng(0)
         self.wrong: dict[int, float] = {}
@@ -100,22 +105,22 @@ class Projection:
     def ratio(self, direction: np.ndarray, value: float, bar: float) -> float:
         """`off` for the derivative along a direction and its bar."""
         terms = self.given * direction
-        rounding = self.expected * float(np.abs(terms).max(initial=0.0)) + 4.5 * self.eps * float(np.abs(terms).sum())
+        rounding = self.expected * float(np.abs(terms).max(initial=0.0)) + self.walk * float(np.linalg.norm(terms))
         difference = abs(float(terms.sum()) - value)
         if difference > rounding and self.doubt is not None:
             bar = max(bar, self.doubt(direction))
         return difference / (BARS * bar + rounding + 5e-324) if np.isfinite(difference) else np.inf
 
     def common_factor(self) -> float | None:
-        """The one factor that the gradient is off by along every direction; None where there is none."""
+        """The one factor, other than 1, that the gradient is off by along every direction; None where there is none."""
         ratios = []
         for _ in range(DIRECTIONS):
             direction = self.draw()
             value, _ = self.project(direction)
             ratios.append(float((self.given * direction).sum()) / value if value else np.nan)
         spread = max(ratios) - min(ratios)
-        room = max(SAME, self.expected) * abs(ratios[0])
-        return float(np.median(ratios)) if ratios[0] and spread <= room else None
+        factor, room = float(np.median(ratios)), max(SAME, self.expected) * abs(ratios[0])
+        return factor if factor and spread <= room < abs(factor - 1) else None
 
     def find(self, direction: np.ndarray) -> None:
         """Halve the direction until one element is left, and put its derivative in place of the gradient's."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 LINEAR = (
@@ -99,3 +101,21 @@ def test_a_claimed_jacobian_may_be_off_by_what_rounding_the_inputs_does(check) -
     assert not found.failing
     found = check(text + "claim(y, x, diag(-2 * x * (1 - 2 * sin(x * x / 2)**2)))")
     assert found.failing
+
+
+@pytest.mark.parametrize(("function", "formula"), [("sigmoid", "s * (1 - s)"), ("tanh", "1 - s**2")])
+def test_a_right_formula_that_rounding_spoils_is_unstable(check, function: str, formula: str) -> None:
+    found = check(f"x = tensor([50.0, -0.5], requires_grad=True)\ns = {function}(x)\ny = {function}(x).sum()\nclaim(y, x, {formula})")
+    assert found.targets[0].inputs[0].verdicts.tolist() == ["unstable", "pass"]
+    assert ("unstable", 4) in [(n.kind, n.line) for n in found.targets[0].notes]
+
+
+def test_a_claim_of_plain_numbers_is_no_formula(check) -> None:
+    found = check("x = tensor([50.0, -0.5], requires_grad=True)\ny = tanh(x).sum()\nclaim(y, x, [0.0, 1 - tanh(tensor(-0.5)) ** 2])")
+    assert found.targets[0].inputs[0].verdicts.tolist() == ["fail", "pass"]
+
+
+def test_a_claim_of_rounded_numbers_may_be_as_far_off_as_its_point(check) -> None:
+    text = "x = tensor([12345.678, 1e6], requires_grad=True)\ny = sin(x).sum()\nclaim(y, x, [{}, {}])"
+    right = check(text.format(math.cos(12345.678 * (1 + 2e-16)), math.cos(1e6)))
+    assert right.targets[0].inputs[0].verdicts.tolist() == ["pass", "pass"]

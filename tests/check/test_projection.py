@@ -122,3 +122,19 @@ def test_a_second_derivative_of_many_elements_and_of_none(size, status, symbolic
     found = check_file("t.grad", text, CheckOptions(order=2, symbolic_budget=30))
     assert found.error is None
     assert (found.status, found.targets[0].symbolic) == (status, symbolic)
+
+
+def test_one_wrong_element_of_many_in_float32_is_seen() -> None:
+    text = "import torch\nx = torch.randn(20000, dtype=torch.float32, requires_grad=True)\n"
+    text += "e = torch.ones(20000, dtype=torch.float32)\ne[777] = {}\nloss = (x.sin() * x).mean()\n"
+    text += "claim(loss, x, (x.cos() * x + x.sin()) * e / 20000)"
+    right = check_file("large.grad", text.format(1.0), CheckOptions(symbolic_budget=50))
+    assert right.status == "pass"
+    wrong = check_file("large.grad", text.format(1.02), CheckOptions(symbolic_budget=50))
+    assert np.argwhere(wrong.targets[0].inputs[0].verdicts == "fail").tolist() == [[777]]
+
+
+def test_a_factor_within_rounding_is_none() -> None:
+    truth = np.linspace(1.0, 2.0, 40)
+    projection = Projection(truth * (1 + 1e-6), np.ones(40), lambda d: (float((truth * d).sum()), 0.0), eps=float(np.finfo(np.float32).eps))
+    assert projection.common_factor() is None
