@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.direction import split_term, united
-from gradcli.check.functions import Fault, alone, differs, expectation, lone_input, signed
+from gradcli.check.functions import Fault, alone, expectation, far, lone_input, signed
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import Blame, InputResult
@@ -149,7 +149,7 @@ def judged(node: OperationNode, inputs: Sequence[Any], opinions: Sequence[Opinio
     """The first of a node's gradients that is wrong."""
     expected = [expectation(o) for o in opinions]
     for k, (item, opinion, truth) in enumerate(zip(inputs, opinions, expected, strict=True)):
-        if truth is None or opinion.kinked or not differs(item.autograd, truth, opinion, item.precision, 1e-7):
+        if truth is None or opinion.kinked or not far(item, truth, opinion):
             continue
         others = [(other.name, e) for j, (other, e) in enumerate(zip(inputs, expected, strict=True)) if j != k and e is not None]
         line, column = place(node)

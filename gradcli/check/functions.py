@@ -11,19 +11,22 @@ import mpmath
 import numpy as np
 
 from gradcli.check.direction import split_input, split_term, united
+from gradcli.check.judge import BARS, GROSS, corners
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.projection import Projection
-from gradcli.check.result import FunctionResult
+from gradcli.check.result import FunctionResult, Verdict
 from gradcli.check.subgradient import Neighbours
 from gradcli.check.target import Input, Term
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import Node, placed
+from gradcli.engine.storage import Storage
 from gradcli.engine.sweep import Pass
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.errors import AutogradError, GradcliError
+from gradcli.references.derived import TAIL_DIGITS
 from gradcli.references.difference import as_float, scales
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.path import reachable
@@ -32,8 +35,12 @@ from gradcli.references.symbolic import Exact
 
 CALLS = 8
 """Calls of one Function that are checked; the first ones."""
+SCREEN = 8.0
+"""Roundings, of an element and of the terms that make it up, past which a Function is run without rounding."""
 CLOSE = 1e-7
-"""Relative disagreement that rounding inside a Function may cause, where it cannot be run without."""
+CANCELLED = 1e3
+"""Relative disagreement that rounding inside a Function may cause, and roundings of the terms that cancel in it, where it cannot
+be run so."""
 EPS, TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 
 
@@ -41,7 +48,8 @@ EPS, TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 class Fault:
     """What is wrong with one returned gradient: of which argument, and how it looks ("the gradient for argument 1 is ...").
 
-    `kind` is the word of its pattern, `line` that of the last operation that made the gradient.
+    `kind` is the word of its pattern, `line` that of the last operation that made the gradient; `verdict` is "nan" where
+    nothing is wrong but what is no finite number.
     """
 
     call: FunctionCall
@@ -49,10 +57,11 @@ class Fault:
     kind: str
     why: str
     line: int | None = None
+    verdict: Verdict = "fail"
 
 
-Examine = Callable[[FunctionCall, int, int], list["Fault"]]
-"""Looks at one call with a budget and a seed."""
+Examine = Callable[[FunctionCall, int, int, set[Any]], list["Fault"]]
+"""Looks at one call with a budget, a seed, and the Functions whose own backward is not the derivative of their forward."""
 
 
 def check_functions(
@@ -63,19 +72,30 @@ def check_functions(
     `rtol` is what a user allows beyond rounding, relative to each element.
     """
     results, faults = [], []
-    calls = tracer.calls
-    for cls in dict.fromkeys(call.cls for call in calls):
-        own = [call for call in calls if call.cls is cls and isinstance(call.node, FunctionNode)][:CALLS]
+    calls = {cls: [c for c in tracer.calls if c.cls is cls and isinstance(c.node, FunctionNode)][:CALLS] for cls in by_call(tracer)}
+    surrogates = {cls for cls in calls if tracer.is_surrogate(cls)}
+    first = {
+        cls: [fault for call in own for fault in Alone(call, budget, seed, rtol).faults()]
+        for cls, own in calls.items() if cls not in surrogates
+    }  # fmt: skip
+    untrue = surrogates | {cls for cls, found in first.items() if found}
+    for cls, own in calls.items():
         line = cls.span.line if getattr(cls, "span", None) else None
-        if tracer.is_surrogate(cls):
+        if cls in surrogates:
             results.append(FunctionResult(cls.__name__, line, "pass", False, "surrogate: its backward is deliberately not the derivative"))
             continue
-        found = [fault for call in own for fault in Alone(call, budget, seed, rtol).faults()]
+        found = first[cls]
         if not found and again is not None:
-            found = [fault for call in own for fault in again(call, budget, seed)]
+            found = [fault for call in own for fault in again(call, budget, seed, untrue)]
         faults += found
-        results.append(FunctionResult(cls.__name__, line, "fail" if found else "pass", bool(found), found[0].why if found else None))
+        verdict: Verdict = "pass" if not found else "nan" if all(f.verdict == "nan" for f in found) else "fail"
+        results.append(FunctionResult(cls.__name__, line, verdict, bool(found), found[0].why if found else None))
     return results, faults
+
+
+def by_call(tracer: Tracer) -> list[Any]:
+    """The user Functions of a run, in the order of their first calls."""
+    return list(dict.fromkeys(call.cls for call in tracer.calls))
 
 
 class Alone:
@@ -110,26 +130,50 @@ class Alone:
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
         expected = [truth(o, item) for o, item in zip(opinions, self.inputs, strict=True)]
         triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
-        suspects = [k for k, (item, opinion, truth) in triples if differs(item.autograd, truth, opinion, item.precision, self.rtol)]
+        suspects = [k for k, (item, opinion, truth) in triples if self.suspicious(item.autograd, truth, opinion, item)]
         if suspects:
             suspects = self.without_rounding(suspects, opinions, expected)
+        suspects = [k for k in suspects if not self.at_corner(k, witness, opinions[k], expected[k])]
         if any(o.kinked for o in opinions):
             suspects = self.beside_kinks(suspects)
-        return [self.fault(k, expected, given) for k in suspects]
+        return [self.fault(k, opinions, expected, given) for k in suspects]
+
+    def suspicious(self, given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, item: Input) -> bool:
+        """Whether a gradient is off by more than a few roundings."""
+        return differs(given, expected, opinion, max(self.rtol, SCREEN * epsilon(item)), SCREEN * epsilon(item))
 
     def without_rounding(self, suspects: list[int], opinions: Sequence[Opinion], expected: Sequence[np.ndarray | None]) -> list[int]:
-        """Which inputs remain suspect when forward and backward run at 50 digits; by how much they are off where that does not work."""
+        """Which inputs remain suspect when forward and backward run at 50 digits, then at as many as bridge the exponents of
+        float64; by how much they are off where that does not work."""
         affordable = any(opinions[k].symbolic is not None for k in suspects)
-        exactly = rederived(self.call, self.weights) if affordable else None
+        left = self.wrong_at(DIGITS, suspects, opinions, expected) if affordable else None
+        if left is None:
+            return [k for k in suspects if far(self.inputs[k], expected[k], opinions[k], self.rtol)]
+        deeper = self.wrong_at(TAIL_DIGITS, left, opinions, expected) if left else left
+        return left if deeper is None else deeper
+
+    def wrong_at(
+        self, digits: int, suspects: list[int], opinions: Sequence[Opinion], expected: Sequence[np.ndarray | None]
+    ) -> list[int] | None:
+        """Which suspects are wrong when forward and backward run at so many digits; None where they do not run so."""
+        exactly = rederived(self.call, self.weights, digits)
         if exactly is None:
-            close = max(CLOSE, self.rtol)
-            return [k for k in suspects if differs(self.inputs[k].autograd, expected[k], opinions[k], self.inputs[k].precision, close)]
+            return None
         left = []
         for k in suspects:
             again = sum((exactly[p] for p in self.places[k] if p in exactly), np.zeros(self.inputs[k].shape))
-            if differs(again, expected[k], opinions[k], np.dtype(np.float64), max(1e-12, self.rtol), 1e-14):
+            if differs(again, expected[k], opinions[k], max(1e-12, self.rtol), GROSS * EPS):
                 left.append(k)
         return left
+
+    def at_corner(self, position: int, witness: Witness, opinion: Opinion, expected: np.ndarray | None) -> bool:
+        """Whether a gradient on which only differences speak is off at corners alone, and a slope between the two sides there."""
+        if opinion.symbolic is not None or opinion.difference is None or expected is None:
+            return False
+        given = self.inputs[position].autograd
+        off = np.flatnonzero(~(np.abs(given - expected) <= BARS * opinion.difference.error + CLOSE * np.abs(expected)))
+        found = witness.slopes(position, off)
+        return found is not None and bool(np.logical_and(*corners(given.reshape(-1)[off], *found)).all())
 
     def gather(self, given: dict[int, Any]) -> None:
         """The differentiated inputs, each once, with the sum of what came back for it."""
@@ -149,7 +193,7 @@ class Alone:
             return []
         return suspects or [0]
 
-    def fault(self, position: int, expected: Sequence[np.ndarray | None], given: dict[int, Any]) -> Fault:
+    def fault(self, position: int, opinions: Sequence[Opinion], expected: Sequence[np.ndarray | None], given: dict[int, Any]) -> Fault:
         """What is wrong with one gradient, in words."""
         item, places = self.inputs[position], self.places[position]
         which = f"the gradient for argument {places[0] + 1}"
@@ -158,7 +202,9 @@ class Alone:
         truth = expected[position]
         assert truth is not None
         pattern = recognise(united(item, item.autograd), united(item, truth), self.context(position, expected))
-        return Fault(self.call, places[0], pattern.kind, f"{which} {pattern.text}", self.line(places[0]))
+        finite = np.where(np.isfinite(item.autograd), item.autograd, truth)
+        verdict: Verdict = "fail" if self.suspicious(finite, truth, opinions[position], item) else "nan"
+        return Fault(self.call, places[0], pattern.kind, f"{which} {pattern.text}", self.line(places[0]), verdict)
 
     def line(self, index: int) -> int | None:
         """The line of the last operation that made a gradient (or, for one that is None, another): which return ran."""
@@ -206,16 +252,16 @@ def alone(node: Node, grads: Sequence[Any]) -> dict[int, Any]:
 
 
 @contextmanager
-def own_sweep(recorded: bool) -> Iterator[Pass]:
-    """The engine set up for a pass of gradcli's own: over freed graphs too, and without a trace."""
-    before = state.sweep, state.tracer
+def own_sweep(recorded: bool, storage: Storage | None = None) -> Iterator[Pass]:
+    """The engine set up for a pass of gradcli's own: over freed graphs too, and without a trace; with numbers in other storage."""
+    before = state.sweep, state.tracer, state.storage
     sweep = Pass([], own=True, alone=True)
-    state.sweep, state.tracer = sweep, None
+    state.sweep, state.tracer, state.storage = sweep, None, storage
     try:
         with recording(recorded):
             yield sweep
     finally:
-        state.sweep, state.tracer = before
+        state.sweep, state.tracer, state.storage = before
 
 
 def signed(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
@@ -251,15 +297,23 @@ def truth(opinion: Opinion, item: Input) -> np.ndarray | None:
     return projection.given
 
 
-def differs(
-    given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, dtype: np.dtype, close: float = 0.0, cancelled: float | None = None
-) -> bool:
-    """Whether some element is wrong beyond rounding: `close` relative to itself, `cancelled` to the terms that make it up."""
+def far(item: Input, expected: np.ndarray | None, opinion: Opinion, rtol: float = 0.0) -> bool:
+    """Whether a gradient is off by more than rounding may do to a computation that nobody can run without it."""
+    eps = epsilon(item)
+    return differs(item.autograd, expected, opinion, max(CLOSE, rtol, 100 * eps), CANCELLED * eps)
+
+
+def epsilon(item: Input) -> float:
+    """One rounding of the numbers that a gradient was made in."""
+    return float(np.finfo(item.precision).eps) if item.precision.kind == "f" else EPS
+
+
+def differs(given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, close: float, cancelled: float) -> bool:
+    """Whether some element is off by more than `close`, relative to itself, and `cancelled`, relative to the terms that make it up."""
     if expected is None:
         return False
-    eps = float(np.finfo(dtype).eps) if dtype.kind == "f" else EPS
     gross = np.where(np.isfinite(opinion.gross), opinion.gross, 0.0)
-    room = max(close, 100 * eps) * np.abs(expected) + (1e3 * eps if cancelled is None else cancelled) * gross + TINY
+    room = close * np.abs(expected) + cancelled * gross + TINY
     if opinion.difference is not None:
         silent = np.full(expected.shape, True) if opinion.symbolic is None else ~np.isfinite(opinion.symbolic.value)
         room = room + np.where(silent, 10 * opinion.difference.error, 0.0)
@@ -267,10 +321,18 @@ def differs(
     return bool((known & ~(np.abs(given - expected) <= room)).any())
 
 
-def rederived(call: FunctionCall, weights: Sequence[np.ndarray]) -> dict[int, np.ndarray] | None:
-    """What the user's own forward and backward give at 50 digits; None where they do not run so."""
+def rederived(call: FunctionCall, weights: Sequence[np.ndarray], digits: int) -> dict[int, np.ndarray] | None:
+    """What the user's own forward and backward give at so many digits; None where they do not run so."""
+    found, storage = None, Storage(lift)
+    for _ in storage.attempts():
+        found = in_storage(call, weights, digits, storage)
+    return found
+
+
+def in_storage(call: FunctionCall, weights: Sequence[np.ndarray], digits: int, storage: Storage) -> dict[int, np.ndarray] | None:
+    """One attempt at `rederived`."""
     try:
-        with mpmath.workdps(DIGITS), own_sweep(recorded=True) as sweep:
+        with mpmath.workdps(digits), own_sweep(recorded=True, storage=storage) as sweep:
             args = [Tensor(lift(r.value), True) if isinstance(r, Record) else a for r, a in zip(call.inputs, call.args, strict=True)]
             result = call.cls.apply(*args)
             results = result if isinstance(result, tuple) else (result,)

@@ -6,6 +6,7 @@ constant (detach, .item(), a saved number) gives right first derivatives and wro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gradcli.check.beside import curvature
 from gradcli.check.functions import Alone, Fault, own_sweep, signed
 from gradcli.check.patterns import recognise
 from gradcli.engine.backward import grad
-from gradcli.engine.node import placed
+from gradcli.engine.node import Node, placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references.estimate import NoAnswer
@@ -23,8 +24,11 @@ from gradcli.references.pair import holds_complex
 CLOSE = 1e-6
 
 
-def second_faults(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
-    """What is wrong with the derivative of one call's backward by its inputs; nothing where it cannot be told."""
+def second_faults(call: FunctionCall, budget: int, seed: int, untrue: set[Any]) -> list[Fault]:
+    """What is wrong with the derivative of one call's backward by its inputs; nothing where it cannot be told.
+
+    Nothing either where that backward calls one of the Functions that are `untrue`: the fault is theirs.
+    """
     alone = Alone(call, budget, seed)
     alone.gather({})
     if any(holds_complex(r.value) for i in alone.inputs for r in i.fixed or ()):
@@ -35,7 +39,7 @@ def second_faults(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
         expected = curvature(alone.inputs, direction, budget)
     except (NoAnswer, ArithmeticError, ValueError):
         return []
-    given = derived_again(alone, direction)
+    given = derived_again(alone, direction, untrue)
     if given is None:
         return []
     for places, got, truth in zip(alone.places, given, expected, strict=True):
@@ -48,8 +52,9 @@ def second_faults(call: FunctionCall, budget: int, seed: int) -> list[Fault]:
     return []
 
 
-def derived_again(alone: Alone, direction: list[np.ndarray]) -> list[np.ndarray] | None:
-    """The engine's derivative of (what backward returns, weighted by the direction) by each input; None where the user forbids it."""
+def derived_again(alone: Alone, direction: list[np.ndarray], untrue: set[Any]) -> list[np.ndarray] | None:
+    """The engine's derivative of (what backward returns, weighted by the direction) by each input; None where the user forbids it,
+    or where it goes through an untrue Function."""
     call = alone.call
     try:
         with own_sweep(recorded=True) as sweep:
@@ -62,12 +67,26 @@ def derived_again(alone: Alone, direction: list[np.ndarray]) -> list[np.ndarray]
             found = placed(node, node.backward([Tensor(w[()]) for w in alone.weights], sweep))
             pairs = [(g, d) for g, d in weighted(alone, found, direction) if g.requires_grad]
             inputs = [leaves[id(i.fixed[0])] for i in alone.inputs if i.fixed]
+            if any(getattr(below, "cls", None) in untrue for g, _ in pairs for below in ancestry(g)):
+                return None
             if not pairs:
                 return [np.zeros(i.shape) for i in alone.inputs]
             again = grad([g for g, _ in pairs], inputs, [Tensor(d) for _, d in pairs], allow_unused=True, own=True)
             return [np.zeros(i.shape) if g is None else np.asarray(g.value) for g, i in zip(again, inputs, strict=True)]
     except (RuntimeError, TypeError, ValueError, StopIteration, LookupError):
         return None
+
+
+def ancestry(tensor: Tensor) -> Iterator[Node]:
+    """The nodes that made a tensor."""
+    seen: set[Node] = set()
+    stack = [] if tensor.node is None else [tensor.node]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            stack += [edge[0] for edge in node.edges if edge is not None]
 
 
 def weighted(alone: Alone, found: list[tuple[int, Any]], direction: list[np.ndarray]) -> list[tuple[Tensor, np.ndarray]]:

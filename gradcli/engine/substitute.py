@@ -11,6 +11,7 @@ import numpy as np
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import placed
 from gradcli.engine.trace import FunctionCall, Record
+from gradcli.errors import GradcliError
 from gradcli.ops.operation import Operation, Value
 
 LARGEST = 4_000_000
@@ -20,10 +21,13 @@ LARGEST = 4_000_000
 class Body(Operation):
     """The forward of a user Function run as it is, on plain numbers: what it takes out by item() still counts.
 
-    `run` gives the outputs from the arguments.
+    `run` gives the outputs from the arguments, `shapes` are those of the outputs. Where the body does not run, beyond
+    a check of its own, the outputs are NaN: a reference has no answer there.
     """
 
     run: Callable[..., Any]
+    shapes: tuple[tuple[int, ...], ...]
+    analytic = False
     no_exact = "the forward of a user Function calls item()"
 
     def forward(self, *args: Value) -> Any:
@@ -33,6 +37,13 @@ class Body(Operation):
                 return self.run(*args)
         finally:
             state.tracer = tracer
+
+    def replay(self, args: Sequence[Value], decision: Any) -> Any:
+        try:
+            return self.forward(*args)
+        except (GradcliError, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            nothing = tuple(np.full(shape, np.nan) for shape in self.shapes)
+            return nothing if len(nothing) > 1 else nothing[0]
 
 
 class Surrogate(Operation):
@@ -81,7 +92,7 @@ def substitute(call: FunctionCall, outputs: Sequence[Any], values: Sequence[Any]
         straight = not any(m is not None and np.isnan(m).any() for row in matrices for m in row)
         op = Surrogate(matrices=matrices, points=points, values=tuple(outputs), linear=straight)
     elif call.opaque:
-        op = Body(run=run)
+        op = Body(run=run, shapes=tuple(np.shape(o) for o in outputs))
     else:
         return None
     op.outputs = len(outputs)

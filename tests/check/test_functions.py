@@ -249,3 +249,119 @@ def test_a_surrogate_that_clips_the_gradient_leaves_what_is_below_unchecked(chec
     found = check("\n".join(lines))
     assert (found.status, found.functions[0].status) == ("unchecked", "pass")
     assert "not linear" in found.targets[0].symbolic
+
+
+SUFFIX_SUMS = """
+class LogSums(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.logcumsumexp(x, 0)
+        ctx.save_for_backward(x, y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        s = g * torch.exp(-y)
+        return torch.exp(x) * (s.sum() - s.cumsum(0){last})
+x = torch.tensor([-400.0, 20.0, -3.0], requires_grad=True)
+y = LogSums.apply(x).sum()
+"""
+
+
+def test_digits_that_only_hundreds_bring_back_are_no_fault(check) -> None:
+    functions, _ = alone(check, "import torch\n" + SUFFIX_SUMS.format(last=" + s"))
+    assert functions["LogSums"].status == "pass"
+    functions, _ = alone(check, "import torch\n" + SUFFIX_SUMS.format(last=""))
+    assert functions["LogSums"].status == "fail"
+
+
+def test_a_buffer_in_backward_is_run_at_50_digits_too(check) -> None:
+    backward = "d = torch.zeros(3)\nd[:] = g * (1 / x - 1 / (x + 1e-9)) * 1e9\nreturn d"
+    text = "import torch\n" + function("(torch.log(x) - torch.log(x + 1e-9)) * 1e9", backward)
+    functions, _ = alone(check, text + "x = tensor([0.7, 1.3, 2.1], requires_grad=True)\nloss = F.apply(x).sum()")
+    assert functions["F"].status == "pass"
+
+
+def test_a_backward_that_is_wrong_only_where_it_is_nan_is_nan(check) -> None:
+    functions, found = alone(
+        check, function("x * x", "return g * 2 * x * x / x") + "x = tensor([0.0, 1.0], requires_grad=True)\ny = F.apply(x)"
+    )
+    assert (functions["F"].status, functions["F"].failing, found.status) == ("nan", True, "nan")
+    functions, found = alone(
+        check, function("x * x", "return g * 3 * x * x / x") + "x = tensor([0.0, 1.0], requires_grad=True)\ny = F.apply(x)"
+    )
+    assert (functions["F"].status, found.status) == ("fail", "fail")
+
+
+def test_a_small_error_in_float32_has_its_function_to_blame(check) -> None:
+    text = function("x / x.norm()", "n = x.norm()\nreturn g / n - x * (g * x).sum() * 1.0001 / n ** 3")
+    functions, found = alone(check, text + "x = tensor([0.7, -1.3, 2.1], dtype=float32, requires_grad=True)\nloss = F.apply(x)[0]")
+    assert functions["F"].status == "fail"
+    assert found.targets[0].blame.function == "F"
+
+
+NESTED = """
+class SinBackward(Function):{mark}
+    @staticmethod
+    def forward(ctx, g, x):
+        ctx.save_for_backward(g, x)
+        return g * torch.cos(x)
+    @staticmethod
+    def backward(ctx, gg):
+        g, x = ctx.saved_tensors
+        return gg * torch.cos(x), gg * g * torch.sin(x)
+class Sin(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.sin(x)
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return SinBackward.apply(g, x)
+x = torch.tensor([0.7, -1.3], requires_grad=True)
+check(Sin.apply(x).exp().sum(), [x], order=2)
+"""
+
+
+def test_a_backward_that_calls_a_wrong_function_is_not_to_blame_for_it(check) -> None:
+    functions, found = alone(check, "import torch\n" + NESTED.format(mark=""))
+    assert {name: f.status for name, f in functions.items()} == {"Sin": "pass", "SinBackward": "fail"}
+    assert (found.targets[0].blame.function, found.targets[0].blame.line) == ("SinBackward", 11)
+    functions, _ = alone(check, "import torch\n" + NESTED.format(mark="  # gradcli: surrogate"))
+    assert {f.status for f in functions.values()} == {"pass"}
+
+
+LOOKUP = """
+class Lookup(Function):
+    @staticmethod
+    def forward(ctx, table, p):
+        ctx.save_for_backward(table, p)
+        i = int(p.floor())
+        return table[i] + (p - i) * (table[i + 1] - table[i])
+    @staticmethod
+    def backward(ctx, g):
+        table, p = ctx.saved_tensors
+        i = int(p.floor())
+        d = torch.zeros_like(table)
+        d[i], d[i + 1] = g * (i + 1 - p), g * (p - i)
+        return d, {slope}
+table = torch.tensor([1.0, 3.0, 4.0, 2.0], requires_grad=True)
+p = torch.tensor({p}, requires_grad=True)
+y = Lookup.apply(table, p)
+"""
+
+
+@pytest.mark.parametrize(
+    ("p", "slope", "status"),
+    [
+        (1.3, "g * (table[i + 1] - table[i])", "pass"),
+        (1.3, "g * (table[i + 1] + table[i])", "fail"),
+        (1.0, "g * (table[i + 1] - table[i])", "pass"),
+        (1.0, "g * 3 * (table[i + 1] - table[i])", "fail"),
+    ],
+)
+def test_a_forward_that_looks_up_where_it_is_has_corners_between_the_places(check, p: float, slope: str, status: str) -> None:
+    functions, found = alone(check, "import torch\n" + LOOKUP.format(p=p, slope=slope))
+    assert functions["Lookup"].status == status
+    assert found.failing is (status == "fail")
