@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradcli.check.direction import split_term, united
-from gradcli.check.functions import Fault, alone, expectation, far, lone_input, signed
+from gradcli.check.functions import CALLS, Alone, Fault, alone, expectation, far, lone_input, signed
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import Blame, InputResult
 from gradcli.check.returns import backward_of, parameter, place_of
 from gradcli.check.target import Target, Term
 from gradcli.engine.node import Node, OperationNode
-from gradcli.engine.trace import Record
+from gradcli.engine.trace import FunctionCall, Record
 from gradcli.errors import AutogradError
 from gradcli.references.path import reachable
 
@@ -25,11 +26,17 @@ NODES = 2000
 """Nodes whose rules are checked alone, newest first; more would take too long."""
 
 
-def blame(target: Target, faults: Sequence[Fault], module: ast.Module, budget: int) -> Blame | None:
-    """The guilty node of a target that failed: a faulty user Function below it, else a node whose rule or kept values are wrong."""
+def blame(target: Target, faults: Sequence[Fault], module: ast.Module, budget: int, calls: Sequence[FunctionCall] = ()) -> Blame | None:
+    """The guilty node of a target that failed: a faulty user Function below it, else a node whose rule or kept values are wrong.
+
+    Of a Function that was called too often for all `calls` to be checked before, the others are looked at now.
+    """
     nodes = list(below(target))
     for fault in faults:
         if any(node is fault.call.node for node in nodes):
+            return of_function(fault, module)
+    for call in [call for call in unchecked(calls) if call.node in nodes][:NODES]:
+        for fault in Alone(call, budget, 0).faults():
             return of_function(fault, module)
     for node in nodes[:NODES]:
         if isinstance(node, OperationNode):
@@ -37,6 +44,15 @@ def blame(target: Target, faults: Sequence[Fault], module: ast.Module, budget: i
             if found is not None:
                 return found
     return None
+
+
+def unchecked(calls: Sequence[FunctionCall]) -> Iterator[FunctionCall]:
+    """The calls past the first ones of each user Function."""
+    count: Counter[Any] = Counter()
+    for call in calls:
+        count[call.cls] += 1
+        if count[call.cls] > CALLS:
+            yield call
 
 
 def of_function(fault: Fault, module: ast.Module) -> Blame:

@@ -31,7 +31,7 @@ from gradcli.check.result import AssertResult, FileResult, InputResult, Note, Ta
 from gradcli.check.second import second_faults
 from gradcli.check.subgradient import allow_subgradient, forgive_hidden_kinks
 from gradcli.check.target import Target
-from gradcli.engine.trace import Tracer
+from gradcli.engine.trace import FunctionCall, Tracer
 from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.clock import OutOfTime
 from gradcli.interpreter.faults import program_error
@@ -178,7 +178,7 @@ def judge_target(
     )  # fmt: skip
     add_extras(result, target, witness, options)
     if worst == "fail":
-        explain(result, target, judgements, faults, tree, options)
+        explain(result, target, judgements, faults, tracer.calls, tree, options)
     if any((i.verdicts == "nan").any() for i in inputs):
         exists = any(bool(((i.verdicts == "nan") & i.failing).any()) for i in inputs)
         result.notes += origins(target.roots, [t.record for i in target.inputs for t in i.terms], exists)
@@ -186,10 +186,16 @@ def judge_target(
 
 
 def explain(
-    result: TargetResult, target: Target, judgements: Sequence[Judgement], faults: Sequence[Fault], tree: Tree, options: CheckOptions
+    result: TargetResult,
+    target: Target,
+    judgements: Sequence[Judgement],
+    faults: Sequence[Fault],
+    calls: Sequence[FunctionCall],
+    tree: Tree,
+    options: CheckOptions,
 ) -> None:
     """Who is to blame for a target that failed, and one sentence for each wrong gradient."""
-    result.blame = of_claim(target, result.inputs) or blame(target, faults, tree.module, options.symbolic_budget)
+    result.blame = of_claim(target, result.inputs) or blame(target, faults, tree.module, options.symbolic_budget, calls)
     for item, judgement in zip(result.inputs, judgements, strict=True):
         if (item.verdicts == "fail").any():
             result.notes.append(Note("wrong-gradient", sentence(target, item, result.inputs, judgement.found), target.line))

@@ -365,3 +365,23 @@ def test_a_forward_that_looks_up_where_it_is_has_corners_between_the_places(chec
     functions, found = alone(check, "import torch\n" + LOOKUP.format(p=p, slope=slope))
     assert functions["Lookup"].status == status
     assert found.failing is (status == "fail")
+
+
+TIMES = """
+class Times(Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k
+    @staticmethod
+    def backward(ctx, g):
+        if ctx.k == 11:
+            return g * 12, None
+        return g * ctx.k, None
+"""
+
+
+def test_a_call_past_those_that_are_checked_alone_is_found_where_a_target_failed(check) -> None:
+    found = check(TIMES + X + "y = 0\nfor k in range(20):\n    y = y + Times.apply(x, k).sum()")
+    assert found.status == "fail"
+    assert (found.targets[0].blame.function, found.targets[0].blame.line) == ("Times", 10)
