@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.check.direction import split_term, united
-from gradcli.check.functions import CALLS, Alone, Fault, alone, expectation, far, lone_input, signed
+from gradcli.check.distance import expectation, far
+from gradcli.check.functions import CALLS, Alone, Fault, alone, lone_input, signed
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import Blame, InputResult

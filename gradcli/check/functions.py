@@ -11,10 +11,10 @@ import mpmath
 import numpy as np
 
 from gradcli.check.direction import split_input, split_term, united
+from gradcli.check.distance import CLOSE, EPS, differs, expectation, far, mirrored, suspicious, truth
 from gradcli.check.judge import BARS, GROSS, corners
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.patterns import Context, counts_of, recognise
-from gradcli.check.projection import Projection
 from gradcli.check.result import FunctionResult, Verdict
 from gradcli.check.subgradient import Neighbours
 from gradcli.check.target import Input, Term
@@ -27,7 +27,7 @@ from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
 from gradcli.errors import AutogradError, GradcliError
 from gradcli.references.derived import TAIL_DIGITS
-from gradcli.references.difference import as_float, scales
+from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.path import reachable
 from gradcli.references.scalar import DIGITS, lift, lowered
@@ -35,13 +35,6 @@ from gradcli.references.symbolic import Exact
 
 CALLS = 8
 """Calls of one Function that are checked; the first ones."""
-SCREEN = 8.0
-"""Roundings, of an element and of the terms that make it up, past which a Function is run without rounding."""
-CLOSE = 1e-7
-CANCELLED = 1e3
-"""Relative disagreement that rounding inside a Function may cause, and roundings of the terms that cancel in it, where it cannot
-be run so."""
-EPS, TINY = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 
 
 @dataclass
@@ -130,17 +123,14 @@ class Alone:
         opinions = [witness.opinion(k) for k in range(len(self.inputs))]
         expected = [truth(o, item) for o, item in zip(opinions, self.inputs, strict=True)]
         triples = enumerate(zip(self.inputs, opinions, expected, strict=True))
-        suspects = [k for k, (item, opinion, truth) in triples if self.suspicious(item.autograd, truth, opinion, item)]
+        suspects = [k for k, (item, opinion, truth) in triples if suspicious(item, item.autograd, truth, opinion, self.rtol)]
         if suspects:
             suspects = self.without_rounding(suspects, opinions, expected)
         suspects = [k for k in suspects if not self.at_corner(k, witness, opinions[k], expected[k])]
+        suspects = [k for k in suspects if not (self.half_read(k) and mirrored(self.inputs[k], expected[k]))]
         if any(o.kinked for o in opinions):
             suspects = self.beside_kinks(suspects)
         return [self.fault(k, opinions, expected, given) for k in suspects]
-
-    def suspicious(self, given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, item: Input) -> bool:
-        """Whether a gradient is off by more than a few roundings."""
-        return differs(given, expected, opinion, max(self.rtol, SCREEN * epsilon(item)), SCREEN * epsilon(item))
 
     def without_rounding(self, suspects: list[int], opinions: Sequence[Opinion], expected: Sequence[np.ndarray | None]) -> list[int]:
         """Which inputs remain suspect when forward and backward run at 50 digits, then at as many as bridge the exponents of
@@ -175,6 +165,14 @@ class Alone:
         found = witness.slopes(position, off)
         return found is not None and bool(np.logical_and(*corners(given.reshape(-1)[off], *found)).all())
 
+    def half_read(self, position: int) -> bool:
+        """Whether the forward reads an argument by operations that take one triangle of it for the whole."""
+        (record,) = self.inputs[position].fixed or ()
+        readers = [
+            r.op for t in self.terms if t.record is not None for r in reachable(t.record, set()) if any(i is record for i in r.inputs)
+        ]
+        return bool(readers) and all(op is not None and op.one_triangle for op in readers)
+
     def gather(self, given: dict[int, Any]) -> None:
         """The differentiated inputs, each once, with the sum of what came back for it."""
         call = self.call
@@ -203,7 +201,7 @@ class Alone:
         assert truth is not None
         pattern = recognise(united(item, item.autograd), united(item, truth), self.context(position, expected))
         finite = np.where(np.isfinite(item.autograd), item.autograd, truth)
-        verdict: Verdict = "fail" if self.suspicious(finite, truth, opinions[position], item) else "nan"
+        verdict: Verdict = "fail" if suspicious(item, finite, truth, opinions[position], self.rtol) else "nan"
         return Fault(self.call, places[0], pattern.kind, f"{which} {pattern.text}", self.line(places[0]), verdict)
 
     def line(self, index: int) -> int | None:
@@ -269,56 +267,6 @@ def signed(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any = np.flo
     if np.dtype(dtype).kind == "c":
         return np.asarray(signed(rng, shape) + 1j * signed(rng, shape))
     return np.asarray(rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape))
-
-
-def expectation(opinion: Opinion) -> np.ndarray | None:
-    """The derivative by the best reference; NaN where neither speaks."""
-    symbolic = None if opinion.symbolic is None else opinion.symbolic.value
-    slope = None
-    if opinion.difference is not None:
-        value, bar = opinion.difference.value, opinion.difference.error
-        slope = np.where(bar < 1e-4 * np.abs(value) + 1e-9, value, np.nan)
-    if symbolic is None:
-        return slope
-    return symbolic if slope is None else np.where(np.isfinite(symbolic), symbolic, slope)
-
-
-def truth(opinion: Opinion, item: Input) -> np.ndarray | None:
-    """`expectation`; for an input too large to go by element, its gradient with those elements put right that bisection finds wrong."""
-    found = expectation(opinion)
-    if found is not None or opinion.project is None:
-        return found
-    eps = float(np.finfo(item.precision).eps)
-    projection = Projection(item.autograd, scales(np.asarray(item.point, dtype=float)), opinion.project, eps, opinion.doubt)
-    try:
-        projection.run()
-    except NoAnswer:
-        return None
-    return projection.given
-
-
-def far(item: Input, expected: np.ndarray | None, opinion: Opinion, rtol: float = 0.0) -> bool:
-    """Whether a gradient is off by more than rounding may do to a computation that nobody can run without it."""
-    eps = epsilon(item)
-    return differs(item.autograd, expected, opinion, max(CLOSE, rtol, 100 * eps), CANCELLED * eps)
-
-
-def epsilon(item: Input) -> float:
-    """One rounding of the numbers that a gradient was made in."""
-    return float(np.finfo(item.precision).eps) if item.precision.kind == "f" else EPS
-
-
-def differs(given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, close: float, cancelled: float) -> bool:
-    """Whether some element is off by more than `close`, relative to itself, and `cancelled`, relative to the terms that make it up."""
-    if expected is None:
-        return False
-    gross = np.where(np.isfinite(opinion.gross), opinion.gross, 0.0)
-    room = close * np.abs(expected) + cancelled * gross + TINY
-    if opinion.difference is not None:
-        silent = np.full(expected.shape, True) if opinion.symbolic is None else ~np.isfinite(opinion.symbolic.value)
-        room = room + np.where(silent, 10 * opinion.difference.error, 0.0)
-    known = np.isfinite(expected)
-    return bool((known & ~(np.abs(given - expected) <= room)).any())
 
 
 def rederived(call: FunctionCall, weights: Sequence[np.ndarray], digits: int) -> dict[int, np.ndarray] | None:

@@ -28,6 +28,7 @@ class LinalgCholeskyEx(Operation):
 
     refused = "biu"
     kernel_name = "linalg.cholesky"
+    one_triangle = True
 
     saves = "L=out upper"
     multiplications = 1

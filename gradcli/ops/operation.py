@@ -130,6 +130,8 @@ class Operation:
     """Its numpy form, on a pinned branch, is right for complex arguments too: a complex step may go through it."""
     extended: ClassVar[bool] = False
     """Not analytic in its numpy form, but its definition (`exact`) is right for tangents in extended precision."""
+    one_triangle: ClassVar[bool] = False
+    """It takes one triangle of its argument for a symmetric matrix; the gradient is symmetric by convention."""
     floating: ClassVar[bool] = False
     """Its results are floats: of truth values and integers alone it makes floats first, of PyTorch's default dtype."""
     refused: ClassVar[str] = ""

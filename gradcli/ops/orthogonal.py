@@ -126,6 +126,7 @@ class LinalgEigh(Operation):
     multiplications = 6
     analytic = False
     name = "linalg.eigh"
+    one_triangle = True
     no_exact = "eigenvalues have no elimination form"
     outputs = 2
     UPLO: Any = "L"

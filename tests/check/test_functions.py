@@ -385,3 +385,39 @@ def test_a_call_past_those_that_are_checked_alone_is_found_where_a_target_failed
     found = check(TIMES + X + "y = 0\nfor k in range(20):\n    y = y + Times.apply(x, k).sum()")
     assert found.status == "fail"
     assert (found.targets[0].blame.function, found.targets[0].blame.line) == ("Times", 10)
+
+
+CHOLESKY = """
+class Chol(Function):
+    @staticmethod
+    def forward(ctx, A):
+        L = torch.linalg.cholesky(A)
+        ctx.save_for_backward(L)
+        return L
+    @staticmethod
+    def backward(ctx, g):
+        (L,) = ctx.saved_tensors
+        P = torch.tril(L.t() @ g)
+        P = P - torch.diag(torch.diag(P)) / 2
+        Li = torch.linalg.inv(L)
+        S = Li.t() @ P @ Li
+        return {gradient}
+X = torch.tensor([[1.0, 0.5, 0.2], [0.3, 2.0, -1.0], [0.1, 0.4, 1.5]], requires_grad=True)
+y = Chol.apply(X @ X.t() + torch.eye(3)).sin().sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("gradient", "status"),
+    [
+        ("(S + S.t()) / 2", "pass"),
+        ("S", "pass"),
+        ("torch.tril(S + S.t()) - torch.diag(torch.diag(S))", "pass"),
+        ("S + S.t()", "fail"),
+        ("torch.tril(S)", "fail"),
+    ],
+)
+def test_the_gradient_by_a_symmetric_matrix_may_be_shared_out_among_its_triangles(check, gradient: str, status: str) -> None:
+    functions, found = alone(check, "import torch\n" + CHOLESKY.format(gradient=gradient))
+    assert functions["Chol"].status == status
+    assert found.targets[0].status == status
