@@ -216,7 +216,7 @@ def judge_input(
 
     def rederive() -> np.ndarray | None:
         if opinion.symbolic is None:
-            return None
+            return exact.gradient(number, target, position)
         again = exact.agreeing(number, target, position, opinion.symbolic.value)
         return None if again is None else direction.trusted(again, opinion, item)
 

@@ -167,7 +167,7 @@ class Alone:
 
     def half_read(self, position: int) -> bool:
         """Whether the forward reads an argument by operations that take one triangle of it for the whole."""
-        (record,) = self.inputs[position].fixed or ()
+        record = next(iter(self.inputs[position].fixed or ()), None)
         readers = [
             r.op for t in self.terms if t.record is not None for r in reachable(t.record, set()) if any(i is record for i in r.inputs)
         ]

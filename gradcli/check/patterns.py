@@ -61,6 +61,7 @@ def recognise(given: np.ndarray, expected: np.ndarray, context: Context | None =
 
 def explanations(given: np.ndarray, expected: np.ndarray, context: Context) -> Iterator[Pattern | None]:
     yield vanished(given, expected)
+    yield slight(given, expected)
     yield scaled(given, expected, context)
     yield swapped(given, context)
     yield from moved(given, expected)
@@ -92,6 +93,20 @@ def close(a: np.ndarray, b: np.ndarray) -> bool:
 def vanished(given: np.ndarray, expected: np.ndarray) -> Pattern | None:
     """Zero where there is something."""
     return Pattern("zero", "is 0, but the output depends on it") if not given.any() and expected.any() else None
+
+
+def slight(given: np.ndarray, expected: np.ndarray) -> Pattern | None:
+    """Right but for a small part of it, which no other pattern can be told by."""
+    use = np.isfinite(expected) & np.isfinite(given) & (expected != 0)
+    if not use.any() or not close(given, expected):
+        return None
+    parts = np.where(use, given / np.where(use, expected, 1.0) - 1, 0.0)
+    typical = float(np.median(parts[use]))
+    if typical and np.allclose(parts[use], typical, rtol=1e-2, atol=1e-14):
+        return Pattern("factor", f"is right up to a factor of 1 {'-' if typical < 0 else '+'} {abs(typical):.3g}")
+    worst = np.unravel_index(np.argmax(np.abs(parts)), parts.shape)
+    at = f", at {[int(i) for i in worst]}" if parts.ndim else ""
+    return Pattern("slight", f"is off by up to {abs(parts[worst]):.2g} of itself{at}: a constant or a small term is not exact")
 
 
 def constant_factor(given: np.ndarray, expected: np.ndarray) -> float | None:

@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.errors import DataError, DtypeError, ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
-from gradcli.ops.exponential import exp, sigmoid
+from gradcli.ops.exponential import exp, floats, sigmoid
 from gradcli.ops.loss import REDUCTIONS, Examples, Loss, reduction_of
 from gradcli.ops.matmul import broadcast_lead
 from gradcli.ops.operation import Value
@@ -34,7 +34,9 @@ class SoftMarginLoss(Loss):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         x, target = args
-        return self.reduce(log(1 + exp(-target * x)))
+        above = -target * x
+        top = np.maximum(floats(above), 0.0)
+        return self.reduce(log(exp(-top) + exp(above - top)) + top)
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         x, target = args

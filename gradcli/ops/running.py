@@ -36,8 +36,14 @@ class Logcumsumexp(Operation):
 
     def exact(self, *args: Value, decision: Any = None) -> Value:
         (x,) = args
-        top = np.max(floats(x)) if np.size(x) else 0.0
-        return log(np.cumsum(exp(x - top), self.dim)) + top if np.ndim(x) else x
+        if np.ndim(x) == 0 or np.size(x) == 0:
+            return x
+        first, *rows = np.moveaxis(x, self.dim, 0)
+        sums = [first]
+        for row in rows:
+            top = np.maximum(floats(sums[-1]), floats(row))
+            sums.append(log(exp(sums[-1] - top) + exp(row - top)) + top)
+        return np.moveaxis(np.stack(sums), 0, self.dim)
 
     def vjp_x(self, g: Value, x: Value, out: Value) -> Value:
         """The recurrence out_k = log(exp(out_(k-1)) + exp(x_k)), gone through backwards."""

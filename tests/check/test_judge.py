@@ -201,3 +201,18 @@ def test_the_worst_verdict() -> None:
     assert of(("nan", False), ("unchecked", False)) == "unchecked"
     assert of(("nan", True), ("unchecked", False)) == "nan"
     assert of(("nan", True), FAIL) == "fail"
+
+
+def test_a_run_without_rounding_that_goes_another_way_proves_nothing() -> None:
+    """It is farther from both than they are from each other, as where a tie in float32 is none at 50 digits."""
+    found = judge([1.0 + 1e-7], symbolic=[1.0], exactly=[0.0], arbiter=[1.0 + 1e-7])
+    assert verdicts(found) == [PASS]
+    found = judge([1.0 + 1e-7], symbolic=[1.0], exactly=[1.0 + 1e-7], arbiter=[1.0])
+    assert verdicts(found) == [FAIL]
+
+
+def test_digits_that_rounding_takes_are_told_where_differences_alone_speak() -> None:
+    given = {"slope": [1.0], "bar": [1e-12]}
+    assert verdicts(judge([1.01], exactly=[1.0], **given)) == [("unstable", False)]
+    assert verdicts(judge([1.0 + 1e-10], exactly=[1.0], **given)) == [PASS]
+    assert verdicts(judge([1.01], exactly=[1.01], **given)) == [FAIL]

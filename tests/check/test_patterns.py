@@ -27,6 +27,8 @@ TRUTH = np.array([[1.5, -2.0, 0.7], [0.3, 4.0, -1.1], [2.2, 0.9, 5.0]])
         (np.roll(TRUTH, 1, 1), "moved", "is shifted by one element along axis 1"),
         (TRUTH.reshape(-1)[[4, 0, 7, 2, 8, 1, 3, 5, 6]].reshape(3, 3), "moved", "has the right numbers in the wrong places"),
         (TRUTH + 0.25, "term", "is off by 0.25 in every element: a term is missing, or too much"),
+        (TRUTH * (1 + 1e-8), "factor", "is right up to a factor of 1 + 1e-08"),
+        (TRUTH + 1e-9 * np.eye(3)[1], "slight", "is off by up to 1.1e-09 of itself, at [2, 1]"),
         (TRUTH**3, "other", "is wrong: 125 instead of 5, at [2, 2]"),
     ],
 )

@@ -177,6 +177,8 @@ DIFFERENTIATED = {"(softmax(A, 1) * tensor([1., 0.])).sum()": softmax_first, "cu
         ("F.binary_cross_entropy_with_logits(-x, tensor([1., 0.]), reduction='sum')", [1, -1]),
         ("x.logsumexp(0)", [1, 0]),
         ("x.logcumsumexp(0)[1]", [1, 0]),
+        ("x.flip(0).logcumsumexp(0)[0]", [0, 1]),
+        ("F.soft_margin_loss(x, tensor([-1., 1.]), reduction='sum')", [1, -1]),
         ("F.cross_entropy(x.reshape(1, 2), tensor([1]))", [1, -1]),
         ("x.softmax(0)[0] * x[0]", [1, 0]),
     ],
