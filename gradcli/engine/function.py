@@ -229,6 +229,8 @@ class Function:
     """
 
     setup_context: Callable[..., Any] | None = None
+    vmap: Callable[..., Any] | None = None
+    generate_vmap_rule: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         name = type(self).__name__
@@ -258,10 +260,35 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and, when an argument asks for a gradient, put one node behind all its tensor outputs."""
+        if state.levels or state.mapping:
+            check_transformable(cls)
         for arg in args:
             if isinstance(arg, Tensor) and type(arg) is not Tensor:
                 return arg.apply_function(cls, args)
         return apply_function(cls, args, kwargs, Context(f"{cls.__name__}Backward"))
+
+
+def check_transformable(cls: type[Function]) -> None:
+    """What torch.func asks of a user Function that is called inside one of its transforms."""
+    about = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+    if cls.setup_context is None:
+        raise AutogradError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+            f"setup_context staticmethod. {about}",
+            hint="write forward without ctx, and a static method setup_context(ctx, inputs, output) that saves",
+        )
+    if not state.mapping:
+        return
+    if cls.generate_vmap_rule and cls.vmap is not None:
+        raise AutogradError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please "
+            f"set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. {about}"
+        )
+    if not cls.generate_vmap_rule and cls.vmap is None:
+        raise AutogradError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
+            f"staticmethod or set generate_vmap_rule=True. {about}"
+        )
 
 
 def apply_function(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any], context: Context) -> Any:

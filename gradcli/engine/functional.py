@@ -22,9 +22,9 @@ def several(value: Any, what: str, function: str) -> tuple[bool, tuple[Tensor, .
     given = value if isinstance(value, (tuple, list)) else (value,)
     for k, item in enumerate(given):
         if not isinstance(item, Tensor):
-            place = f"Value {k} of the {what}" if isinstance(value, (tuple, list)) else f"The {what}"
+            place = f"the value at index {k}" if isinstance(value, (tuple, list)) else f"the given {what}"
             raise ArgumentError(
-                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but {place} has type {type(item).__name__}."
+                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but {place} has type {type(item)}."
             )
     return isinstance(value, (tuple, list)), tuple(given)
 
@@ -144,14 +144,23 @@ def tangents(inputs: tuple[Tensor, ...], v: Any) -> tuple[Tensor, ...]:
 def push_forward(
     outputs: tuple[Tensor, ...], points: tuple[Tensor, ...], directions: tuple[Tensor, ...], create_graph: bool
 ) -> tuple[Tensor, ...]:
-    """The derivative of the outputs along directions: the vjp is linear in its weights, and its derivative in them is the jvp."""
+    """The derivative of the outputs along directions."""
+    return pushing(outputs, points)(directions, create_graph)
+
+
+def pushing(outputs: tuple[Tensor, ...], points: tuple[Tensor, ...]) -> Callable[[tuple[Tensor, ...], bool], tuple[Tensor, ...]]:
+    """What gives the derivative along directions: the vjp is linear in its weights, and its derivative in them is the jvp."""
     weights = [Tensor(np.zeros(o.shape, o.dtype), True) for o in outputs]
     pulled = gradients(outputs, points, weights, True)
-    askers = [(p, d) for p, d in zip(pulled, directions, strict=True) if p.asks]
-    if not askers:
-        return zeros_for([None] * len(outputs), outputs)
-    found = grad([p for p, _ in askers], weights, [d for _, d in askers], None, create_graph, allow_unused=True)
-    return zeros_for(found, outputs)
+
+    def push(directions: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+        askers = [(p, d) for p, d in zip(pulled, directions, strict=True) if p.asks]
+        if not askers:
+            return zeros_for([None] * len(outputs), outputs)
+        found = grad([p for p, _ in askers], weights, [d for _, d in askers], True, create_graph, allow_unused=True)
+        return zeros_for(found, outputs)
+
+    return push
 
 
 def jacobian(
@@ -171,7 +180,10 @@ def jacobian_of(output: Tensor, points: tuple[Tensor, ...], create_graph: bool, 
     """The Jacobian of one output in each input, row by row."""
     if not output.asks:
         if strict:
-            raise AutogradError("Output 0 of the user-provided function does not require gradients. This is not allowed in strict mode.")
+            raise AutogradError(
+                "Output 0 of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
+                "manner from the input when running in strict mode."
+            )
         return tuple(Tensor(np.zeros((*output.shape, *p.shape), p.dtype)[()]) for p in points)
     rows = []
     for k in range(output.size_):

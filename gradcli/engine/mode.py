@@ -25,8 +25,8 @@ class State:
     """What every operation consults. One per process: programs run one after the other."""
 
     __slots__ = (
-        "anomaly", "charge", "counter", "frame", "generator", "grad", "inference", "keep_graph", "ruling", "seed", "sequence",
-        "span", "storage", "sweep", "tracer", "warn", "warned",
+        "anomaly", "charge", "counter", "frame", "generator", "grad", "inference", "keep_graph", "levels", "mapping", "ruling",
+        "seed", "sequence", "span", "storage", "sweep", "tracer", "warn", "warned",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -50,6 +50,10 @@ class State:
         """The backward pass that runs now."""
         self.ruling = False
         """A derivative rule runs and is recorded: PyTorch's rules multiply by numbers with operations of their own."""
+        self.levels = 0
+        """How many transforms of torch.func run, one inside the other."""
+        self.mapping = False
+        """torch.vmap runs."""
         self.sequence = 0
         self.warned: set[tuple[str, int]] = set()
         Printing.options = Options()

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.functional import gradients, jacobian_of, push_forward
+from gradcli.engine.functional import gradients, jacobian_of, push_forward, pushing
+from gradcli.engine.mapping import vmap
 from gradcli.engine.mode import enable_grad, state
 from gradcli.engine.sharing import detach
 from gradcli.engine.tensor import Tensor
@@ -19,24 +20,19 @@ Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-class Level:
-    """One application of a transform: its points ask for gradients, and its results leave the graph with it.
-
-    Inside another transform (or of a tensor that asks) the results stay in that graph.
-    """
-
-    depth = 0
-
-
 def points_of(args: tuple[Any, ...], argnums: Argnums) -> tuple[list[Any], list[Tensor], bool]:
-    """The arguments with those of `argnums` as points of their own; whether something outside asks for gradients."""
+    """The arguments with those of `argnums` as points of their own; whether something outside asks for gradients.
+
+    The points ask for gradients, and the results leave the graph with the transform; inside another transform
+    (or of a tensor that asks) they stay in that graph.
+    """
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in chosen:
         if not -len(args) <= k < len(args):
             raise AutogradError(f"Got argnum={k}, but only {len(args)} positional inputs")
     moving = {k: tensors_of(args[k]) for k in chosen}
     asking = (t.asks for t in [*args, *(t for tensors in moving.values() for t in tensors)] if isinstance(t, Tensor))
-    outside = Level.depth > 0 or (state.grad and any(asking))
+    outside = state.levels > 0 or (state.grad and any(asking))
     given, points = list(args), []
     for k, tensors in moving.items():
         own = [point(tensor, outside) for tensor in tensors]
@@ -56,12 +52,12 @@ def point(tensor: Tensor, outside: bool) -> Tensor:
 
 def run(func: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Call the function, recording, one level deeper."""
-    Level.depth += 1
+    state.levels += 1
     try:
         with enable_grad():
             return func(*args, **kwargs)
     finally:
-        Level.depth -= 1
+        state.levels -= 1
 
 
 def leave(value: Any, outside: bool) -> Any:
@@ -82,12 +78,14 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         result = run(func, given, kwargs)
         output, aux = result if has_aux else (result, None)
         if not isinstance(output, Tensor):
-            raise AutogradError(f"Expected the function to return a Tensor, got {type(output).__name__}")
+            raise AutogradError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
         if output.ndim:
             raise AutogradError(
-                "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{output.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
+        if output.dtype.kind == "c":
+            raise AutogradError(f"grad can be implicitly created only for real scalar outputs but got torch.{output.dtype.name}")
         one = Tensor(np.ones((), output.dtype)[()])
         with enable_grad():
             found = shaped(gradients([output], points, [one], outside), args, argnums)
@@ -150,28 +148,39 @@ def jacrev(func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk
     return derivative
 
 
-jacfwd = jacrev
-"""The same values; that they come column by column makes no difference here."""
+def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
+    """The function that gives the Jacobian, made column by column: signs of zeros tell the difference."""
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        given, points, outside = points_of(args, argnums)
+        result = run(func, given, kwargs)
+        output, aux = result if has_aux else (result, None)
+        outputs = tensors_of(output)
+        with enable_grad():
+            columns = columns_of(outputs, points, outside)
+        found = rebuilt(output, (shaped(row, args, argnums) for row in columns))
+        return (leave(found, outside), leave(aux, outside)) if has_aux else leave(found, outside)
+
+    return derivative
+
+
+def columns_of(outputs: list[Tensor], points: list[Tensor], outside: bool) -> list[list[Tensor]]:
+    """The Jacobian of each output in each point, from the derivatives along the directions of the points."""
+    push, zeros = pushing(tuple(outputs), tuple(points)), [Tensor(np.zeros(p.shape, p.dtype)) for p in points]
+    found: list[list[Tensor]] = [[] for _ in outputs]
+    for k, point in enumerate(points):
+        along = []
+        for unit in np.eye(point.size_, dtype=point.dtype):
+            direction = Tensor(unit.reshape(point.shape)[()])
+            along.append(push((*zeros[:k], direction, *zeros[k + 1 :]), outside))
+        for row, output, column in zip(found, outputs, zip(*along, strict=True), strict=True):
+            row.append(FUNCTIONS["stack"](list(column), -1).reshape(*output.shape, *point.shape))
+    return found
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
     """The function that gives the second derivatives of a scalar function."""
     return jacfwd(jacrev(func, argnums), argnums)
-
-
-def vmap(func: Function, in_dims: Any = 0, out_dims: Any = 0, **options: Any) -> Function:
-    """The function over a further axis of its arguments, element by element."""
-
-    def mapped(*args: Any) -> Any:
-        dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
-        size = next(a.shape[d] for a, d in zip(args, dims, strict=True) if d is not None)
-        results = [func(*[a if d is None else a.select(d, k) for a, d in zip(args, dims, strict=True)]) for k in range(size)]
-        if isinstance(results[0], (tuple, list)):
-            places = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(results[0])
-            return tuple(FUNCTIONS["stack"](list(column), place) for column, place in zip(zip(*results, strict=True), places, strict=True))
-        return FUNCTIONS["stack"](results, out_dims)
-
-    return mapped
 
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]

@@ -15,7 +15,32 @@ def tensors_of(tree: Any) -> list[Tensor]:
         return [tree]
     if not isinstance(tree, (dict, list, tuple)):
         raise ArgumentError(f"expected tensors (or lists, tuples, dicts of them), but got {type(tree).__name__}")
-    return [tensor for part in (tree.values() if isinstance(tree, dict) else tree) for tensor in tensors_of(part)]
+    return [tensor for part in parts_of(tree) for tensor in tensors_of(part)]
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    """What lists, tuples and dicts hold, tensors and others, in the order of `rebuilt`."""
+    if not isinstance(tree, (dict, list, tuple)):
+        return [tree]
+    return [leaf for part in parts_of(tree) for leaf in leaves_of(part)]
+
+
+def parts_of(tree: Any) -> list[Any]:
+    return list(tree.values()) if isinstance(tree, dict) else list(tree)
+
+
+def same_for_all(given: Any, tree: Any) -> list[Any] | None:
+    """What is given for the leaves of a tree, where one value may stand for all of a branch; None where it does not fit the tree."""
+    if not isinstance(tree, (dict, list, tuple)):
+        return None if isinstance(given, (dict, list, tuple)) else [given]
+    parts = parts_of(tree)
+    if not isinstance(given, (dict, list, tuple)):
+        return [given] * len(leaves_of(tree))
+    if isinstance(given, dict) is not isinstance(tree, dict) or len(given) != len(parts):
+        return None
+    chosen = [given.get(key) for key in tree] if isinstance(given, dict) else list(given)
+    found = [same_for_all(one, part) for one, part in zip(chosen, parts, strict=True)]
+    return None if any(f is None for f in found) else [leaf for f in found if f is not None for leaf in f]
 
 
 def rebuilt(tree: Any, values: Iterable[Any]) -> Any:

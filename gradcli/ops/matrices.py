@@ -21,6 +21,7 @@ class LinAlgError(Fault, RuntimeError):
     """A matrix for which the result does not exist: torch.linalg.LinAlgError."""
 
     kind = "value"
+    shown = "_LinAlgError"
 
 
 def need_matrix(name: str, x: Any) -> None:
