@@ -50,15 +50,21 @@ class Layer(Module):
         return self.shown.format(**self.settings)
 
 
+def written(tensor: Tensor, times: int = 1) -> Tensor:
+    """A first value counts as a write: PyTorch's layers make empty tensors and fill them."""
+    tensor.version.count = times
+    return tensor
+
+
 def drawn(shape: tuple[int, ...], bound: float) -> Tensor:
     """A parameter drawn uniformly between -bound and bound, as PyTorch's layers begin."""
     state.charge(math.prod(shape))
-    return parameter(Tensor(np.asarray(state.rng.uniform(-bound, bound, shape))))
+    return written(parameter(Tensor(np.asarray(state.rng.uniform(-bound, bound, shape)))))
 
 
 def filled(shape: tuple[int, ...], value: float) -> Tensor:
     state.charge(math.prod(shape))
-    return parameter(Tensor(np.full(shape, value)))
+    return written(parameter(Tensor(np.full(shape, value))))
 
 
 def weigh(layer: Module, shape: tuple[int, ...], fan_in: int, outputs: int, bias: bool) -> None:
@@ -156,7 +162,7 @@ class Embedding(Layer):
         table = state.rng.standard_normal((num_embeddings, embedding_dim))
         if padding_idx is not None:
             table[padding_idx] = 0
-        self.held["weight"] = parameter(Tensor(table))
+        self.held["weight"] = written(parameter(Tensor(table)), 1 if padding_idx is None else 2)
 
     def forward(self, x: Any) -> Any:
         return FUNCTIONS["embedding"](x, self.held["weight"], self.settings["padding_idx"])
@@ -207,7 +213,7 @@ class BatchNorm1d(Layer):
         scale(self, (num_features,), affine, bias)
         running = (np.zeros(num_features), np.ones(num_features), np.array(0))
         for name, value in zip(("running_mean", "running_var", "num_batches_tracked"), running, strict=True):
-            self.buffered[name] = Tensor(value) if track_running_stats else None
+            self.buffered[name] = written(Tensor(value)) if track_running_stats else None
 
     def forward(self, x: Any) -> Any:
         mean, variance, counted = self.buffered.values()

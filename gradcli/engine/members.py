@@ -57,7 +57,9 @@ def set_grad(tensor: Tensor, value: Any) -> None:
         raise DtypeError(
             f"attempting to assign a gradient with dtype '{C_NAMES.get(value.dtype.name, value.dtype.name)}' to a tensor with grad_dtype "
             f"'{C_NAMES.get(tensor.dtype.name, tensor.dtype.name).title()}'. The gradient must match the tensor's grad_dtype (defaults to "
-            "the tensor's dtype)."
+            "the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
+            "match."
         )
     if value.shape != tensor.shape:
         raise ShapeError(

@@ -14,6 +14,7 @@ from gradcli.engine.storage import Storage
 from gradcli.engine.version import UNTRACKED, Version
 from gradcli.errors import Span
 from gradcli.ops.chance import chance
+from gradcli.ops.notice import notice
 
 if TYPE_CHECKING:
     from gradcli.engine.trace import Tracer
@@ -98,6 +99,7 @@ def _python_warning(message: str, category: type[Warning]) -> None:
 
 state = State()
 chance.source = lambda: state.rng
+notice.tell = lambda message: state.warn_once(message, message)
 
 
 class GradMode:

@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.layers import Layer, Settings
 from gradcli.engine.methods import find
 from gradcli.ops.catalogue import FUNCTIONS
+from gradcli.ops.loss import reduction_of
 
 
 class Plain(Layer):
@@ -20,6 +21,9 @@ class Plain(Layer):
     def build(self, *args: Any, **settings: Any) -> None:
         if settings.get("stride", ...) is None:  # a pooling window moves by its own length
             self.settings["stride"] = settings["kernel_size"]
+        if "size_average" in settings:
+            old = self.settings.pop("size_average"), self.settings.pop("reduce")
+            self.settings["reduction"] = reduction_of(settings["reduction"], *old)
 
     def forward(self, *inputs: Any) -> Any:
         settings = dict(self.settings)
@@ -37,6 +41,8 @@ class Plain(Layer):
 
 
 AVERAGE = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+OLD: Settings = {"size_average": None, "reduce": None}
+"""The old way to say the reduction."""
 MAX = AVERAGE + ", dilation={dilation}, ceil_mode={ceil_mode}"
 
 PLAIN: dict[str, tuple[str, str, Settings]] = {
@@ -76,24 +82,32 @@ PLAIN: dict[str, tuple[str, str, Settings]] = {
     "AvgPool2d": ("avg_pool2d", AVERAGE, {"kernel_size": ..., "stride": None, "padding": 0}),
     "CosineSimilarity": ("cosine_similarity", "", {"dim": 1, "eps": 1e-08}),
     "PixelShuffle": ("pixel_shuffle", "", {"upscale_factor": ...}),
-    "MSELoss": ("mse_loss", "", {"reduction": "mean"}),
-    "L1Loss": ("l1_loss", "", {"reduction": "mean"}),
-    "SmoothL1Loss": ("smooth_l1_loss", "", {"reduction": "mean", "beta": 1.0}),
+    "MSELoss": ("mse_loss", "", {**OLD, "reduction": "mean"}),
+    "L1Loss": ("l1_loss", "", {**OLD, "reduction": "mean"}),
+    "SmoothL1Loss": ("smooth_l1_loss", "", {**OLD, "reduction": "mean", "beta": 1.0}),
     "HuberLoss": ("huber_loss", "", {"reduction": "mean", "delta": 1.0}),
-    "BCELoss": ("binary_cross_entropy", "", {"weight": None, "reduction": "mean"}),
-    "BCEWithLogitsLoss": ("binary_cross_entropy_with_logits", "", {"weight": None, "reduction": "mean", "pos_weight": None}),
-    "CrossEntropyLoss": ("cross_entropy", "", {"weight": None, "ignore_index": -100, "reduction": "mean", "label_smoothing": 0.0}),
-    "NLLLoss": ("nll_loss", "", {"weight": None, "ignore_index": -100, "reduction": "mean"}),
-    "KLDivLoss": ("kl_div", "", {"reduction": "mean", "log_target": False}),
-    "SoftMarginLoss": ("soft_margin_loss", "", {"reduction": "mean"}),
-    "MarginRankingLoss": ("margin_ranking_loss", "", {"margin": 0.0, "reduction": "mean"}),
-    "HingeEmbeddingLoss": ("hinge_embedding_loss", "", {"margin": 1.0, "reduction": "mean"}),
-    "CosineEmbeddingLoss": ("cosine_embedding_loss", "", {"margin": 0.0, "reduction": "mean"}),
-    "TripletMarginLoss": ("triplet_margin_loss", "", {"margin": 1.0, "p": 2.0, "eps": 1e-06, "swap": False, "reduction": "mean"}),
-    "PoissonNLLLoss": ("poisson_nll_loss", "", {"log_input": True, "full": False, "eps": 1e-08, "reduction": "mean"}),
+    "BCELoss": ("binary_cross_entropy", "", {"weight": None, **OLD, "reduction": "mean"}),
+    "BCEWithLogitsLoss": ("binary_cross_entropy_with_logits", "", {"weight": None, **OLD, "reduction": "mean", "pos_weight": None}),
+    "CrossEntropyLoss": (
+        "cross_entropy",
+        "",
+        {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean", "label_smoothing": 0.0},
+    ),
+    "NLLLoss": ("nll_loss", "", {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}),
+    "KLDivLoss": ("kl_div", "", {**OLD, "reduction": "mean", "log_target": False}),
+    "SoftMarginLoss": ("soft_margin_loss", "", {**OLD, "reduction": "mean"}),
+    "MarginRankingLoss": ("margin_ranking_loss", "", {"margin": 0.0, **OLD, "reduction": "mean"}),
+    "HingeEmbeddingLoss": ("hinge_embedding_loss", "", {"margin": 1.0, **OLD, "reduction": "mean"}),
+    "CosineEmbeddingLoss": ("cosine_embedding_loss", "", {"margin": 0.0, **OLD, "reduction": "mean"}),
+    "TripletMarginLoss": ("triplet_margin_loss", "", {"margin": 1.0, "p": 2.0, "eps": 1e-06, "swap": False, **OLD, "reduction": "mean"}),
+    "PoissonNLLLoss": (
+        "poisson_nll_loss",
+        "",
+        {"log_input": True, "full": False, "size_average": None, "eps": 1e-08, "reduce": None, "reduction": "mean"},
+    ),
     "GaussianNLLLoss": ("gaussian_nll_loss", "", {"full": False, "eps": 1e-06, "reduction": "mean"}),
-    "MultiMarginLoss": ("multi_margin_loss", "", {"p": 1, "margin": 1.0, "weight": None, "reduction": "mean"}),
-    "MultiLabelMarginLoss": ("multilabel_margin_loss", "", {"reduction": "mean"}),
-    "MultiLabelSoftMarginLoss": ("multilabel_soft_margin_loss", "", {"weight": None, "reduction": "mean"}),
+    "MultiMarginLoss": ("multi_margin_loss", "", {"p": 1, "margin": 1.0, "weight": None, **OLD, "reduction": "mean"}),
+    "MultiLabelMarginLoss": ("multilabel_margin_loss", "", {**OLD, "reduction": "mean"}),
+    "MultiLabelSoftMarginLoss": ("multilabel_soft_margin_loss", "", {"weight": None, **OLD, "reduction": "mean"}),
 }
 """Layers and losses without parameters: their function, how their settings are told, the settings."""

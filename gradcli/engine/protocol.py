@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from gradcli.engine.mode import state
-from gradcli.errors import ArgumentError, AutogradError
+from gradcli.errors import ArgumentError, AutogradError, DataError
 from gradcli.ops.indexing import getitem
 from gradcli.ops.splitting import rows
 from gradcli.ops.structure import rounded
@@ -55,6 +55,8 @@ class Protocol:
         if self.wants and not any(text == SCALAR_WARNING for text, _ in state.warned):  # type: ignore[attr-defined]
             state.warned.add((SCALAR_WARNING, 0))
             state.warn(SCALAR_WARNING, UserWarning)
+        if self.value.size != 1:  # type: ignore[attr-defined]
+            raise DataError("only one element tensors can be converted to Python scalars", hint="take one element, or .tolist()")
         return self.item()
 
     def __float__(self) -> float:

@@ -54,4 +54,4 @@ def is_view(node: Node) -> bool:
 def short_name(node: Node) -> str:
     """AddBackward0 -> Add, PowBackward1 -> Pow1, KeepBackward -> Keep."""
     head, middle, tail = node.name.rpartition("Backward")
-    return node.name if not middle else head + ("" if tail in ("0", "s") else tail)
+    return node.prefix + node.name if not middle else head + ("" if tail in ("0", "s") else tail)

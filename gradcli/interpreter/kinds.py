@@ -80,8 +80,7 @@ def kind_of(value: Any) -> Kind:
     if isinstance(value, type) and issubclass(value, Function):
         return Kind("torch.autograd.function.FunctionMeta", (type(Function),))
     if isinstance(value, Context):
-        name = value.node.name if value.node is not None else f"{getattr(value, 'class_name', 'Function')}Backward"
-        return Kind(f"torch.autograd.function.{name}", (Context,))
+        return Kind(f"torch.autograd.function.{value.name}", (Context,))
     return Kind(type(value).__name__, (type(value),))
 
 

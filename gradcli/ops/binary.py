@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import DataError, ShapeError
+from gradcli.errors import DataError, DtypeError, ShapeError
 from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import raw
 from gradcli.ops.bounds import clamp_min
@@ -15,6 +15,7 @@ from gradcli.ops.exponential import exp, floats, log1p, sigmoid
 from gradcli.ops.logistic import Logaddexp
 from gradcli.ops.loss import REDUCTIONS, Examples, Loss, reduction_of
 from gradcli.ops.operation import Value
+from gradcli.ops.promotion import scalar_type
 from gradcli.ops.structure import Expand
 
 FLOOR = -100.0
@@ -140,7 +141,9 @@ def binary_cross_entropy(
             f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
             f"(torch.Size({list(x.shape)})) is deprecated. Please ensure they have the same size."
         )
-    return BinaryCrossEntropy(reduction=reduction_of(reduction))(x, target, _broadcast(weight, x))
+    if target.dtype != x.dtype and "O" not in (x.dtype.kind, target.dtype.kind):
+        raise DtypeError(f"Found dtype {scalar_type(target)} but expected {scalar_type(x)}", hint="make the target floating: .to(x.dtype)")
+    return BinaryCrossEntropy(reduction=reduction_of(reduction, size_average, reduce))(x, target, _broadcast(weight, x))
 
 
 def binary_cross_entropy_with_logits(
@@ -155,8 +158,13 @@ def binary_cross_entropy_with_logits(
     """Binary cross-entropy of sigmoid(x), without its rounding: mean, sum, or each element's."""
     if x.shape != target.shape:
         raise DataError(f"Target size (torch.Size({list(target.shape)})) must be the same as input size (torch.Size({list(x.shape)}))")
+    if target.dtype.kind in "iu":
+        raise DtypeError(
+            f"result type {scalar_type(x)} can't be cast to the desired output type {scalar_type(target)}",
+            hint="make the target floating: .to(x.dtype)",
+        )
     weights = _broadcast(weight, x), _broadcast(pos_weight, x)
-    return BinaryCrossEntropyWithLogits(reduction=reduction_of(reduction))(x, target, *weights)
+    return BinaryCrossEntropyWithLogits(reduction=reduction_of(reduction, size_average, reduce))(x, target, *weights)
 
 
 OPERATIONS = (BinaryCrossEntropy, BinaryCrossEntropyWithLogits)

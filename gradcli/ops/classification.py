@@ -13,6 +13,7 @@ from gradcli.ops.loss import REDUCTIONS, Examples, reduction_of
 from gradcli.ops.masking import masked_fill
 from gradcli.ops.numbered import divided, plus, scaled
 from gradcli.ops.operation import Operation, Value
+from gradcli.ops.promotion import scalar_type
 from gradcli.ops.reduction import sum as total
 from gradcli.ops.shape import reshape, unsqueeze
 from gradcli.ops.softmax import log_softmax
@@ -106,14 +107,17 @@ def nll_loss(
     """-x[n, target[n]]: the negative log likelihood of class indices, from log probabilities."""
     spatial = x.ndim > 2
     check_classes(x, target, ignore_index)
-    return NllLoss(reduction=reduction_of(reduction), ignore_index=ignore_index, spatial=spatial)(x, target, weight)
+    return NllLoss(reduction=reduction_of(reduction, size_average, reduce), ignore_index=ignore_index, spatial=spatial)(x, target, weight)
 
 
 def check_classes(x: Any, target: Any, ignore_index: int) -> None:
     """What class indices must be, in PyTorch's words (ValueError, RuntimeError, IndexError)."""
     labels = np.asarray(raw(target))
-    if labels.dtype.kind not in "iu":
-        raise DtypeError("expected scalar type Long but found Double", hint="class indices are integers: tensor([0, 2, 1]), or .long()")
+    if labels.dtype not in (np.int64, np.uint8):
+        raise DtypeError(
+            f"expected target dtype to be Long or Byte, but got {scalar_type(labels)}",
+            hint="class indices are integers: tensor([0, 2, 1]), or .long()",
+        )
     if x.ndim == 0:
         raise ShapeError("nll_loss expects at least 1 dimension", hint="x has shape (classes) or (N, classes, ...)")
     expected = () if x.ndim == 1 else (x.shape[0], *x.shape[2:])
@@ -139,12 +143,15 @@ def cross_entropy(
     """
     if not 0.0 <= label_smoothing <= 1.0:
         raise ShapeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    reduction = reduction_of(reduction, size_average, reduce)
     axis = 0 if x.ndim == 1 else 1
     logs = log_softmax(x, axis)
     along = None if weight is None else reshape(weight, (-1, *(1,) * (x.ndim - axis - 1)))
     if target.shape == x.shape and np.dtype(target.dtype).kind == "f":
-        return of_probabilities(logs, target, along, axis, reduction_of(reduction), label_smoothing)
-    hard = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+        return of_probabilities(logs, target, along, axis, reduction, label_smoothing)
+    if target.shape == x.shape and x.ndim > 1:
+        raise DtypeError(f"Expected floating point type for target with class probabilities, got {scalar_type(target)}")
+    hard = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
         return hard
     smooth = -total(logs if along is None else logs * along, axis)

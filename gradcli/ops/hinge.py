@@ -173,7 +173,7 @@ def soft_margin_loss(x: Value, target: Value, size_average: Any = None, reduce: 
     """log(1 + exp(-target * x)), without overflow."""
     if broadcast_lead(x.shape, target.shape) != x.shape:
         raise ShapeError(f"The target of shape {list(target.shape)} does not fit an input of shape {list(x.shape)}")
-    return SoftMarginLoss(reduction=reduction_of(reduction))(x, target)
+    return SoftMarginLoss(reduction=reduction_of(reduction, size_average, reduce))(x, target)
 
 
 def multi_margin_loss(
@@ -183,7 +183,7 @@ def multi_margin_loss(
     """The sum over other classes i of weight[t] * max(0, margin - x[t] + x[i]) ** p, over the number of classes."""
     if p not in (1, 2):
         raise DataError("only p == 1 and p == 2 supported")
-    op = MultiMarginLoss(p=p, margin=float(margin), reduction=reduction_of(reduction))
+    op = MultiMarginLoss(p=p, margin=float(margin), reduction=reduction_of(reduction, size_average, reduce))
     labels = labels_of(target)
     rows = math.prod(x.shape[:-1])
     if labels.ndim > 1 or labels.size != rows:
@@ -207,7 +207,7 @@ def multilabel_margin_loss(x: Value, target: Value, size_average: Any = None, re
     classes = x.shape[-1] if x.ndim else 1
     if np.any((labels < -1) | (labels >= classes)):
         raise ShapeError("argument #2 'target' is out of range", hint=f"the classes are 0 to {classes - 1}; -1 ends the labels")
-    op = MultilabelMarginLoss(reduction=reduction_of(reduction))
+    op = MultilabelMarginLoss(reduction=reduction_of(reduction, size_average, reduce))
     return op(x, target) if x.ndim else op(x.reshape(1), target.reshape(1))
 
 

@@ -12,6 +12,7 @@ from gradcli.ops.axes import raw
 from gradcli.ops.indexing import Select
 from gradcli.ops.operation import Operation, Structural, Value
 from gradcli.ops.picking import Unindex
+from gradcli.ops.promotion import tensor_type
 from gradcli.ops.scattering import IndexAdd
 from gradcli.ops.where import where
 
@@ -64,7 +65,7 @@ def embedding(x: Any, weight: Value, padding_idx: int | None = None, max_norm: A
     if x.dtype.kind not in "iu":
         raise DtypeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got {x.dtype.name} instead (while checking arguments for embedding)"
+            f"but got {tensor_type(x)} instead (while checking arguments for embedding)"
         )
     if weight.ndim != 2:
         raise ShapeError("'weight' must be 2-D")
@@ -126,7 +127,7 @@ def one_hot(x: Value, num_classes: int = -1) -> Any:
     """Classes as vectors of 0 and 1; without num_classes as many as the largest class asks for."""
     value = raw(x)
     if value.dtype.kind not in "iu":
-        raise DtypeError("one_hot is only applicable to index tensor.", hint="make it an integer tensor: .long()")
+        raise DtypeError("one_hot is only applicable to index tensor of type LongTensor.", hint="make it an integer tensor: .long()")
     if value.size and value.min() < 0:
         raise ShapeError("Class values must be non-negative.")
     count = int(value.max()) + 1 if num_classes == -1 and value.size else int(num_classes)

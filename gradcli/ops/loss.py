@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.errors import DataError
 from gradcli.ops.matmul import broadcast_lead
+from gradcli.ops.notice import notice
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.reduction import mean
 from gradcli.ops.reduction import sum as total
@@ -142,10 +143,20 @@ class HuberLoss(Loss):
                 yield cls(delta=delta, reduction=reduction), (rng.normal(size=(2, 3)), 1.5 * rng.normal(size=(2, 3)))
 
 
-def reduction_of(reduction: str) -> str:
-    """The name of a reduction, checked (ValueError)."""
+def reduction_of(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+    """The name of a reduction, checked (ValueError); `size_average` and `reduce` are PyTorch's old way to say it, and win."""
+    if size_average is not None or reduce is not None:
+        return by_old_names(size_average, reduce)
     if reduction not in REDUCTIONS:
         raise DataError(f"{reduction} is not a valid value for reduction", hint="'none', 'mean' or 'sum'")
+    return reduction
+
+
+def by_old_names(size_average: Any, reduce: Any) -> str:
+    """The reduction that the two old arguments say. Tensors there (a loss called as its class) have no truth value."""
+    size_average, reduce = (True if given is None else given for given in (size_average, reduce))
+    reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
+    notice.tell(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     return reduction
 
 
@@ -153,22 +164,28 @@ def alike(x: Any, target: Any) -> tuple[Any, Any]:
     """Both tensors expanded to their common shape, as PyTorch does before a loss."""
     if x.shape == target.shape:
         return x, target
+    notice.tell(
+        f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size (torch.Size({list(x.shape)})). "
+        "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
+    )
     shape = broadcast_lead(x.shape, target.shape)
     return tuple(t if t.shape == shape else Expand(shape=shape)(t) for t in (x, target))
 
 
-def mse_loss(x: Value, target: Value, reduction: str = "mean") -> Any:
+def mse_loss(x: Value, target: Value, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """The squared error (x - target) ** 2: its mean, sum, or each element's."""
-    return MseLoss(reduction=reduction_of(reduction))(*alike(x, target))
+    return MseLoss(reduction=reduction_of(reduction, size_average, reduce))(*alike(x, target))
 
 
-def smooth_l1_loss(x: Value, target: Value, reduction: str = "mean", beta: float = 1.0) -> Any:
+def smooth_l1_loss(
+    x: Value, target: Value, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
+) -> Any:
     """0.5 * d ** 2 / beta for abs(d) < beta, else abs(d) - 0.5 * beta, with d = x - target; beta 0 gives l1_loss."""
     if beta < 0:
         raise DataError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
-        return l1_loss(x, target, reduction)
-    return SmoothL1Loss(beta=float(beta), reduction=reduction_of(reduction))(*alike(x, target))
+        return l1_loss(x, target, size_average, reduce, reduction)
+    return SmoothL1Loss(beta=float(beta), reduction=reduction_of(reduction, size_average, reduce))(*alike(x, target))
 
 
 def huber_loss(x: Value, target: Value, reduction: str = "mean", delta: float = 1.0) -> Any:
@@ -178,17 +195,18 @@ def huber_loss(x: Value, target: Value, reduction: str = "mean", delta: float = 
     return HuberLoss(delta=delta, reduction=reduction_of(reduction))(*alike(x, target))
 
 
-def reduced(values: Any, reduction: str) -> Any:
+def reduced(values: Any, reduction: str, size_average: Any = None, reduce: Any = None) -> Any:
     """The elements of a loss as `reduction` wants them, through the operations sum and mean."""
-    if reduction_of(reduction) == "none":
+    reduction = reduction_of(reduction, size_average, reduce)
+    if reduction == "none":
         return values
     return mean(values) if reduction == "mean" else total(values)
 
 
-def l1_loss(x: Value, target: Value, reduction: str = "mean") -> Any:
+def l1_loss(x: Value, target: Value, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """The absolute error abs(x - target): its mean, sum, or each element's. At 0: derivative 0."""
     x, target = alike(x, target)
-    return reduced(absolute(x - target), reduction)
+    return reduced(absolute(x - target), reduction, size_average, reduce)
 
 
 OPERATIONS = (MseLoss, SmoothL1Loss, HuberLoss)

@@ -14,7 +14,8 @@ from gradcli.ops.bounds import clamp_min, minimum
 from gradcli.ops.distance import pairwise_distance
 from gradcli.ops.exponential import Xlogy, exp, sqrt
 from gradcli.ops.logistic import Logaddexp, LogSigmoid
-from gradcli.ops.loss import reduced, reduction_of
+from gradcli.ops.loss import reduced
+from gradcli.ops.notice import notice
 from gradcli.ops.numbered import minus, plus
 from gradcli.ops.operation import Value
 from gradcli.ops.reduction import sum as total
@@ -32,9 +33,15 @@ def kl_div(x: Value, target: Value, size_average: Any = None, reduce: Any = None
     Reductions also "batchmean": the sum over the first axis' length.
     """
     losses = exp(target) * (target - x) if log_target else xlogy(target, target) - target * x
+    if reduction == "mean" and size_average is None and reduce is None:
+        notice.tell(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch "
+            "size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release."
+        )
     if reduction == "batchmean":
         return total(losses) / x.shape[0]
-    return reduced(losses, reduction)
+    return reduced(losses, reduction, size_average, reduce)
 
 
 def hinge_embedding_loss(
@@ -42,7 +49,7 @@ def hinge_embedding_loss(
 ) -> Any:
     """x where the target is 1, max(0, margin - x) where it is -1."""
     apart = where(target != 1, clamp_min(sub(margin, x), 0), 0.0)
-    return reduced(apart + where(target != -1, x, 0.0), reduction)
+    return reduced(apart + where(target != -1, x, 0.0), reduction, size_average, reduce)
 
 
 def margin_ranking_loss(
@@ -54,7 +61,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: torch.Size({list(x.shape)}), input2: torch.Size({list(input2.shape)}), target: torch.Size({list(target.shape)}) "
         )
-    return reduced(clamp_min(plus(-target * (x - input2), margin), 0), reduction)
+    return reduced(clamp_min(plus(-target * (x - input2), margin), 0), reduction, size_average, reduce)
 
 
 def cosine_embedding_loss(
@@ -65,7 +72,7 @@ def cosine_embedding_loss(
     sizes = [plus(total(v * v, last), 1e-12) for v in (x, input2)]
     cosine = total(x * input2, last) / sqrt(sizes[0] * sizes[1])
     near = where(target == 1, sub(1, cosine), 0.0)
-    return reduced(near + where(target == -1, clamp_min(minus(cosine, margin), 0), 0.0), reduction)
+    return reduced(near + where(target == -1, clamp_min(minus(cosine, margin), 0), 0.0), reduction, size_average, reduce)
 
 
 def triplet_margin_loss(
@@ -78,7 +85,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(x, positive, p, eps), pairwise_distance(x, negative, p, eps)
     if swap:
         far = minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduced(clamp_min(plus(near, margin) - far, 0), reduction)
+    return reduced(clamp_min(plus(near, margin) - far, 0), reduction, size_average, reduce)
 
 
 def triplet_margin_with_distance_loss(
@@ -103,7 +110,7 @@ def poisson_nll_loss(
         large = target > 1
         safe = where(large, target, 1.0)
         losses = losses + where(large, safe * log(safe) - safe + 0.5 * log(2 * math.pi * safe), 0.0)
-    return reduced(losses, reduction)
+    return reduced(losses, reduction, size_average, reduce)
 
 
 def gaussian_nll_loss(x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Any:
@@ -132,7 +139,7 @@ def multilabel_soft_margin_loss(
     losses = -(target * logsigmoid(x) + (1 - target) * logsigmoid(-x))
     if weight is not None:
         losses = losses * weight
-    return reduced(total(losses, x.ndim - 1) / x.shape[-1], reduction_of(reduction))
+    return reduced(total(losses, x.ndim - 1) / x.shape[-1], reduction, size_average, reduce)
 
 
 FUNCTIONS = (

@@ -136,6 +136,20 @@ def test_a_file_may_use_the_names_itself(run):
     assert run("def check(a): return a + 1\ny = check(1)").scope["y"] == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("F.mse_loss(torch.ones(3, 1), torch.ones(3))", "Using a target size (torch.Size([3])) that is different to the input size"),
+        ("F.l1_loss(x, x, size_average=False)", "size_average and reduce args will be deprecated, please use reduction='sum' instead."),
+        ("F.kl_div(x, x)", "reduction: 'mean' divides the total loss by both the batch size and the support size."),
+    ],
+)
+def test_losses_warn_as_pytorch_does(run, line, text):
+    result = run(f"import torch\nimport torch.nn.functional as F\nx = torch.ones(2)\nfor k in range(2):\n    {line}\n")
+    assert len(result.warnings) == 1
+    assert text in str(result.warnings[0])
+
+
 def test_warnings_come_once_a_line_on_their_stream(run):
     stream = io.StringIO()
     text = LEAF + "for k in range(3):\n  g = (x * 2).grad\n"
