@@ -31,8 +31,8 @@ def _copied(x: Any, memo: dict[int, Any]) -> Any:
         return tensor_copy(x, memo)
     if isinstance(x, Module):
         return module_copy(x, memo)
-    if type(x) is dict:
-        return {deepcopy(key, memo): deepcopy(value, memo) for key, value in x.items()}
+    if isinstance(x, dict):
+        return type(x)((deepcopy(key, memo), deepcopy(value, memo)) for key, value in x.items())
     if type(x) in (list, tuple, set):
         return type(x)(deepcopy(part, memo) for part in x)
     return x
@@ -66,4 +66,4 @@ def copy(x: Any) -> Any:
         made: Module = object.__new__(type(x))
         made.__dict__.update({name: dict(value) if type(value) is dict else value for name, value in x.__dict__.items()})
         return made
-    return x.copy() if type(x) in (list, dict, set) else x
+    return type(x)(x) if isinstance(x, (list, dict, set)) else x

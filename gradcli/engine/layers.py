@@ -1,9 +1,8 @@
-"""torch.nn's layers that have parameters, and those that hold others."""
+"""torch.nn's layers that have parameters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,16 +27,28 @@ class Layer(Module):
     def __init__(self, *given: Any, dtype: Any = None, device: Any = None, **named: Any) -> None:
         super().__init__()
         here(device)
-        names = list(self.defaults)
-        if len(given) > len(names) or any(name not in self.defaults for name in named):
-            raise ArgumentError(f"{self.name}() takes {', '.join(names) or 'no arguments'}")
-        self.settings = {**self.defaults, **dict(zip(names, given, strict=False)), **named}
-        for name, value in self.settings.items():
-            if value is ...:
-                raise ArgumentError(f"{self.name}.__init__() missing 1 required positional argument: '{name}'")
+        self.settings = {**self.defaults, **self.bound(given, named)}
         self.build(**self.settings)
         if dtype is not None:
             self.to(dtype)
+
+    def bound(self, given: tuple[Any, ...], named: Settings) -> Settings:
+        """What a call of the class gives, by name (TypeError in Python's words)."""
+        names = list(self.defaults)
+        call, hint = f"{self.name}.__init__()", f"it takes {', '.join(names) or 'no arguments'}"
+        if len(given) > len(names):
+            raise ArgumentError(f"{call} takes {counted(self.defaults)} but {len(given) + 1} were given", hint=hint)
+        found = dict(zip(names, given, strict=False))
+        for name in named:
+            if name not in self.defaults or name in found:
+                wrong = "multiple values for" if name in found else "an unexpected keyword"
+                raise ArgumentError(f"{call} got {wrong} argument '{name}'", hint=hint)
+        found |= named
+        missing = [f"'{name}'" for name, default in self.defaults.items() if default is ... and name not in found]
+        if missing:
+            listed = " and ".join([", ".join(missing[:-1]) + ("," if len(missing) > 2 else ""), missing[-1]] if missing[1:] else missing)
+            raise ArgumentError(f"{call} missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: {listed}")
+        return found
 
     def build(self, *args: Any, **settings: Any) -> None:
         """Make the parameters."""
@@ -54,6 +65,12 @@ def written(tensor: Tensor, times: int = 1) -> Tensor:
     """A first value counts as a write: PyTorch's layers make empty tensors and fill them."""
     tensor.version.count = times
     return tensor
+
+
+def counted(defaults: Settings) -> str:
+    """How many positional arguments a class takes, in Python's words."""
+    most, least = len(defaults) + 1, 1 + sum(default is ... for default in defaults.values())
+    return f"{most} positional argument{'s' * (most > 1)}" if most == least else f"from {least} to {most} positional arguments"
 
 
 def drawn(shape: tuple[int, ...], bound: float) -> Tensor:
@@ -252,54 +269,10 @@ class Identity(Module):
         return x
 
 
-class ModuleList(Module):
-    """Modules in a row, each to be called by itself."""
-
-    def __init__(self, modules: Any = ()) -> None:
-        super().__init__()
-        for module in modules:
-            self.append(module)
-
-    def append(self, module: Any) -> ModuleList:
-        if not isinstance(module, Module):
-            raise ArgumentError(f"{type(module).__name__} is not a Module subclass")
-        self.held[str(len(self.held))] = module
-        return self
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(list(self.held.values()))
-
-    def __getitem__(self, index: Any) -> Any:
-        found = list(self.held.values())[index]
-        if not isinstance(found, list):
-            return found
-        made = type(self)()
-        made.held = dict(list(self.held.items())[index])
-        return made
-
-
-class Sequential(ModuleList):
-    """Modules called one after the other, each with what the one before gave."""
-
-    def __init__(self, *modules: Any) -> None:
-        named = modules[0] if len(modules) == 1 and isinstance(modules[0], dict) else {}
-        super().__init__(() if named else modules)
-        self.held.update(named)
-
-    def forward(self, x: Any) -> Any:
-        for module in self:
-            x = module(x)
-        return x
-
-
 LAYERS: dict[str, type[Module]] = {
     cls.__name__: cls
     for cls in (
-        Linear, Bilinear, Conv1d, Conv2d, Conv3d, Embedding, LayerNorm, GroupNorm, BatchNorm1d, BatchNorm2d, PReLU, Identity, ModuleList,
-        Sequential,
+        Linear, Bilinear, Conv1d, Conv2d, Conv3d, Embedding, LayerNorm, GroupNorm, BatchNorm1d, BatchNorm2d, PReLU, Identity,
     )
 }  # fmt: skip
-"""The others of torch.nn."""
+"""By name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,9 @@ from gradcli.engine.mode import recording
 from gradcli.engine.parameters import PARAMETERS, is_parameter
 from gradcli.engine.sharing import detach, variable
 from gradcli.engine.tensor import Tensor, require_grad
-from gradcli.errors import ArgumentError, AutogradError, MissingRuleError
+from gradcli.engine.trees import OrderedDict
+from gradcli.errors import ArgumentError, AutogradError, DtypeError, MissingAttributeError, MissingRuleError
+from gradcli.ops.promotion import tensor_type
 from gradcli.ops.structure import Copy
 
 
@@ -22,9 +25,29 @@ def parameter(data: Any = None, requires_grad: bool = True) -> Tensor:
     """torch.nn.Parameter: a leaf on the memory of a tensor."""
     if data is not None and not isinstance(data, Tensor):
         raise ArgumentError(f"Parameter(): argument 'data' must be Tensor, not {type(data).__name__}", hint="write torch.tensor(...)")
+    if requires_grad and data is not None and not data.is_floating:
+        raise DtypeError("Only Tensors of floating point and complex dtype can require gradients", hint="make it floating: .double()")
     made = variable(Tensor(np.empty(0)) if data is None else data, requires_grad)
     PARAMETERS[id(made)] = made
     return made
+
+
+class IncompatibleKeys(namedtuple("IncompatibleKeys", ("missing_keys", "unexpected_keys"))):
+    """What load_state_dict did not find, and what it had no place for."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"_{super().__repr__()}" if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+
+def class_of(value: Any) -> str:
+    """What messages about a wrong value call it."""
+    return tensor_type(value) if isinstance(value, Tensor) else type(value).__name__
+
+
+def indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
 
 
 class Module:
@@ -43,6 +66,9 @@ class Module:
         self.before: dict[int, Callable[..., Any]] = {}
         self.after: dict[int, Callable[..., Any]] = {}
         self.backward_hooks: dict[int, Callable[..., Any]] = {}
+        self.before_backward: dict[int, Callable[..., Any]] = {}
+        self.passing: set[str] = set()
+        """Buffers that do not belong to the state_dict."""
 
     def forward(self, *inputs: Any) -> Any:
         raise MissingRuleError(f'Module [{self.name}] is missing the required "forward" function')
@@ -52,8 +78,9 @@ class Module:
             changed = hook(self, inputs)
             if changed is not None:
                 inputs = changed if isinstance(changed, tuple) else (changed,)
-        watch = BackwardWatch(self) if self.backward_hooks else None
-        result = self.forward(*(watch.enter(inputs) if watch else inputs), **options)
+        watch = BackwardWatch(self) if self.backward_hooks or self.before_backward else None
+        inputs = watch.enter(inputs) if watch else inputs
+        result = self.forward(*inputs, **options)
         for hook in list(self.after.values()):
             changed = hook(self, inputs, result)
             if changed is not None:
@@ -70,10 +97,51 @@ class Module:
         """`module.name = value`."""
         if is_parameter(self.held.get(name)) and value is not None and not is_parameter(value):
             raise ArgumentError(
-                f"cannot assign 'torch.{type(value).__name__}' as parameter '{name}' (torch.nn.Parameter or None expected)",
+                f"cannot assign '{class_of(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)",
                 hint="write torch.nn.Parameter(...), or change module.weight.data",
             )
         (self.buffered if name in self.buffered else self.held)[name] = value
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Hold a tensor that is no parameter; `persistent`: it belongs to the state_dict."""
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise ArgumentError(f"cannot assign '{class_of(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+        self.buffered[self.free(name)] = tensor
+        if not persistent:
+            self.passing.add(name)
+
+    def register_parameter(self, name: str, param: Tensor | None) -> None:
+        if param is not None and not is_parameter(param):
+            raise ArgumentError(f"cannot assign '{class_of(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+        self.held[self.free(name)] = param
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        if module is not None and not isinstance(module, Module):
+            raise ArgumentError(f"{type(module).__name__} is not a Module subclass")
+        self.held[self.free(name, "module ")] = module
+
+    def free(self, name: str, what: str = "") -> str:
+        """A name under which something can be held (KeyError)."""
+        if "." in name:
+            raise KeyError(f'{what}name can\'t contain "."' + (f", got: {name}" if what else ""))
+        return name
+
+    def get_submodule(self, target: str) -> Module:
+        """The module inside that a path leads to."""
+        module = self
+        for step in target.split(".") if target else ():
+            found = module.held.get(step)
+            if not isinstance(found, Module):
+                raise MissingAttributeError(f"{module.name} has no attribute `{step}`")
+            module = found
+        return module
+
+    def get_parameter(self, target: str) -> Tensor:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not is_parameter(module.held.get(name)):
+            raise MissingAttributeError(f"{module.name} has no attribute `{name}`")
+        return module.held[name]  # type: ignore[no-any-return]
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         return ((name, value) for name, value in self.held.items() if isinstance(value, Module))
@@ -142,23 +210,33 @@ class Module:
 
     def state_dict(self) -> dict[str, Tensor]:
         """The values of all parameters and buffers, by path."""
-        found: dict[str, Tensor] = {}
+        found: dict[str, Tensor] = OrderedDict()
         for path, module in self.named_modules():
             for name, value in [*module.held.items(), *module.buffered.items()]:
-                if is_parameter(value) or (name in module.buffered and value is not None):
+                if is_parameter(value) or (name in module.buffered and value is not None and name not in module.passing):
                     found[f"{path}.{name}" if path else name] = detach(value)
         return found
 
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
         """Copy values into the parameters and buffers."""
-        own = self.state_dict()
-        if strict and own.keys() != state_dict.keys():
-            missing, unexpected = [k for k in own if k not in state_dict], [k for k in state_dict if k not in own]
-            raise AutogradError(f"Error(s) in loading state_dict for {self.name}: missing {missing}, unexpected {unexpected}")
+        own, faults = self.state_dict(), []
+        keys = IncompatibleKeys([k for k in own if k not in state_dict], [k for k in state_dict if k not in own])
+        for what, names in (("Missing", keys.missing_keys), ("Unexpected", keys.unexpected_keys)) if strict else ():
+            if names:
+                listed = ", ".join(f'"{name}"' for name in names)
+                faults.append(f"{what} key(s) in state_dict: {listed}. ")
         with recording(False):
-            for name, value in state_dict.items():
-                if name in own:
-                    inplace(Copy(), own[name], value)
+            for name in (name for name in own if name in state_dict):
+                if own[name].shape == state_dict[name].shape:
+                    inplace(Copy(), own[name], state_dict[name])
+                    continue
+                theirs, mine = (f"torch.Size({list(t.shape)})" for t in (state_dict[name], own[name]))
+                faults.append(
+                    f"size mismatch for {name}: copying a param with shape {theirs} from checkpoint, the shape in current model is {mine}."
+                )
+        if faults:
+            raise AutogradError(f"Error(s) in loading state_dict for {self.name}:\n\t" + "\n\t".join(faults))
+        return keys
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, args, output)` after each call; what it returns replaces the output."""
@@ -172,16 +250,25 @@ class Module:
         """Call `hook(module, grad_input, grad_output)` in backward; a tuple returned replaces grad_input."""
         return RemovableHandle(self.backward_hooks, hook)
 
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, grad_output)` in backward before the module's own; what it returns replaces grad_output."""
+        return RemovableHandle(self.before_backward, hook)
+
     # ---- how it shows
 
     def described(self) -> str:
         """What stands in the brackets of its text."""
         return ""
 
+    def lines(self) -> list[str]:
+        """What is told before the modules inside."""
+        return [self.described()] if self.described() else []
+
     def __repr__(self) -> str:
-        children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self.named_children()]
-        name = self.name
-        return f"{name}(\n  " + "\n  ".join(children) + "\n)" if children else f"{name}({self.described()})"
+        own, children = self.lines(), [indented(f"({name}): {child!r}") for name, child in self.named_children()]
+        if not children and len(own) < 2:
+            return f"{self.name}({''.join(own)})"
+        return f"{self.name}(\n  " + "\n  ".join([*own, *children]) + "\n)"
 
 
 class BackwardHookFunction(Function):
@@ -230,10 +317,16 @@ class BackwardWatch:
             register_node_prehook(node, self.arrived)
         return outputs if several else outputs[0]
 
-    def arrived(self, grads: tuple[Any, ...]) -> None:
-        self.grad_output = tuple(grads)
+    def arrived(self, grads: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The gradients of what came out, before they go in; what is given replaces them."""
+        self.grad_output, changed = tuple(grads), False
+        for hook in list(self.module.before_backward.values()):
+            found = hook(self.module, self.grad_output)
+            if found is not None:
+                self.grad_output, changed = found if isinstance(found, tuple) else (found,), True
         if not self.asking:
             self.told((None,) * len(self.inputs))
+        return self.grad_output if changed else None
 
     def told(self, grad_input: tuple[Any, ...]) -> Any:
         changed = False

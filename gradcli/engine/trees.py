@@ -9,6 +9,15 @@ from gradcli.engine.tensor import Tensor
 from gradcli.errors import ArgumentError
 
 
+class OrderedDict(dict[Any, Any]):
+    """A dict that shows as Python's OrderedDict; every dict keeps its order."""
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and (not isinstance(other, OrderedDict) or list(self) == list(other))
+
+    __hash__ = None
+
+
 def tensors_of(tree: Any) -> list[Tensor]:
     """The tensors, in the order in which `rebuilt` takes what stands for them (TypeError for anything else)."""
     if isinstance(tree, Tensor):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.mode import state
+from gradcli.engine.trees import OrderedDict
 from gradcli.interpreter.arithmetic import GROWING
 from gradcli.interpreter.attributes import MISSING, get_attribute, static_attribute
 from gradcli.interpreter.scope import Evaluate, Frame, Scope
@@ -38,7 +39,7 @@ def subscript(c: Compiler, node: ast.Subscript, scope: Scope) -> Evaluate:
         key = index(frame)
         state.span = span
         kind = type(value)
-        if kind is dict:
+        if kind is dict or kind is OrderedDict:
             meter.scan(key)
             return value[key]
         result = value[key]

@@ -47,7 +47,7 @@ def store_item(c: Compiler, target: ast.Subscript, scope: Scope) -> Store:
         holder = owner(frame)
         key = index(frame)
         state.span = span
-        if type(holder) is dict:
+        if isinstance(holder, dict):
             scan(key)
         elif type(holder) is list and type(key) is slice:
             value = list(consume(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.engine.trees import OrderedDict
 from gradcli.interpreter.attributes import MISSING, Table
 from gradcli.interpreter.meter import Meter
 from gradcli.interpreter.text import format_method
@@ -132,6 +133,7 @@ class DictView(list[Any]):
 
 
 VIEWS: dict[str, type[DictView]] = {name: type(f"dict_{name}", (DictView,), {}) for name in ("keys", "values", "items")}
+ORDERED_VIEWS: dict[str, type[DictView]] = {name: type(f"odict_{name}", (DictView,), {}) for name in VIEWS}
 
 
 def dict_methods(meter: Meter) -> dict[str, Callable[..., Any]]:
@@ -144,11 +146,11 @@ def dict_methods(meter: Meter) -> dict[str, Callable[..., Any]]:
 
     def listed(method: Callable[..., Any]) -> Callable[..., Any]:
         """keys, values, items: as lists, so that nothing lazy is left behind."""
-        kind = VIEWS[method.__name__]
+        plain, ordered = VIEWS[method.__name__], ORDERED_VIEWS[method.__name__]
 
         def call(table: dict[Any, Any]) -> list[Any]:
             meter.items(len(table))
-            return kind(method(table))
+            return (ordered if type(table) is OrderedDict else plain)(method(table))
 
         return call
 
@@ -162,7 +164,7 @@ def dict_methods(meter: Meter) -> dict[str, Callable[..., Any]]:
 
     def copy(table: dict[Any, Any]) -> dict[Any, Any]:
         meter.items(len(table))
-        return table.copy()
+        return type(table)(table)
 
     return {
         **{name: keyed(getattr(dict, name)) for name in ("get", "pop", "setdefault")},

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.mode import state
+from gradcli.engine.trees import OrderedDict
 from gradcli.errors import LimitError
 from gradcli.interpreter.limits import Limits
 from gradcli.interpreter.values import LazyIterator
 
-CONTAINERS = frozenset({list, tuple, dict, set})
+CONTAINERS = frozenset({list, tuple, dict, set, OrderedDict})
 SMALL = 64
 """Sizes below this cost nothing beyond the step itself."""
 
@@ -141,7 +142,7 @@ class Meter:
 
 def parts(container: Any) -> Iterator[Any]:
     yield from container
-    if type(container) is dict:
+    if isinstance(container, dict):
         yield from container.values()
 
 

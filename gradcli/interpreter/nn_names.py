@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from gradcli.engine.containers import CONTAINERS, Named, Row
 from gradcli.engine.initial import INITIAL, UTILS, functional_call
 from gradcli.engine.layers import LAYERS
 from gradcli.engine.module import Module
 from gradcli.engine.plain_layers import PLAIN, Plain
 from gradcli.interpreter.attributes import MISSING, Table
+from gradcli.interpreter.containers import VIEWS, DictView
 from gradcli.interpreter.dtypes import DTYPES
 from gradcli.interpreter.kinds import PARAMETER, add_kind, add_layer
 from gradcli.interpreter.values import Kind, LazyIterator
@@ -18,7 +21,7 @@ from gradcli.interpreter.values import Kind, LazyIterator
 FILES = {
     "Loss": "loss", "Conv": "conv", "BatchNorm": "batchnorm", "Norm": "normalization", "inear": "linear", "Identity": "linear",
     "Dropout": "dropout", "Pool": "pooling", "Embedding": "sparse", "latten": "flatten", "Sequential": "container",
-    "ModuleList": "container", "Cosine": "distance", "PixelShuffle": "pixelshuffle",
+    "ModuleList": "container", "Dict": "container", "ParameterList": "container", "Cosine": "distance", "PixelShuffle": "pixelshuffle",
 }  # fmt: skip
 """What a layer's name has in it -> the file of torch.nn.modules that has the layer; the others are activations."""
 
@@ -33,7 +36,7 @@ def plain_kind(name: str) -> Kind:
 
 
 NN: dict[str, Any] = {
-    **{name: add_kind(cls, Kind(shown(name), (cls,), cls)) for name, cls in LAYERS.items()},
+    **{name: add_kind(cls, Kind(shown(name), (cls,), cls)) for name, cls in {**LAYERS, **CONTAINERS}.items()},
     **{name: plain_kind(name) for name in PLAIN},
     "Module": Kind("torch.nn.modules.module.Module", (Module,), Module),
     "Parameter": PARAMETER,
@@ -62,6 +65,11 @@ def walk(through: Callable[..., Iterator[Any]], *, paths: bool) -> Callable[...,
     return method
 
 
+def viewed(method: Callable[[Named], list[Any]]) -> Callable[[Named], DictView]:
+    """keys, values, items: they print as those of a dict."""
+    return lambda held: VIEWS[method.__name__](method(held))
+
+
 MODULE_TABLE = Table(
     "Module",
     {"training": lambda m: m.training},
@@ -88,9 +96,31 @@ MODULE_TABLE = Table(
         "register_forward_hook": Module.register_forward_hook,
         "register_forward_pre_hook": Module.register_forward_pre_hook,
         "register_full_backward_hook": Module.register_full_backward_hook,
-        "append": lambda m, module: m.append(module),
+        "register_full_backward_pre_hook": Module.register_full_backward_pre_hook,
+        "register_buffer": Module.register_buffer,
+        "register_parameter": Module.register_parameter,
+        "add_module": Module.add_module,
+        "register_module": Module.add_module,
+        "get_submodule": Module.get_submodule,
+        "get_parameter": Module.get_parameter,
     },
     other=module_member,
     set_other=Module.assign,
     names=lambda m: list(m.names()),
 )
+
+ROW_TABLE = replace(
+    MODULE_TABLE,
+    methods={**MODULE_TABLE.methods, **{m.__name__: m for m in (Row.append, Row.extend, Row.insert, Row.pop)}},
+)
+
+NAMED_TABLE = replace(
+    MODULE_TABLE,
+    methods={
+        **MODULE_TABLE.methods,
+        **{m.__name__: m for m in (Named.update, Named.pop, Named.clear, Named.get)},
+        **{name: viewed(method) for name, method in {"keys": Named.keys, "values": Named.values, "items": Named.items}.items()},
+    },
+)
+
+NN_TABLES: dict[type, Table] = {Module: MODULE_TABLE, Row: ROW_TABLE, Named: NAMED_TABLE}

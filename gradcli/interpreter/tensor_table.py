@@ -12,7 +12,6 @@ from gradcli.engine.edges import GradientEdge
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.hooks import Handles, RemovableHandle
 from gradcli.engine.methods import find
-from gradcli.engine.module import Module
 from gradcli.engine.node import AccumulateGrad, Node
 from gradcli.engine.optim import OPTIMIZER_METHODS, OPTIMIZER_PROPERTIES, Optimizer
 from gradcli.engine.saved import saved_attribute, saved_names
@@ -26,7 +25,7 @@ from gradcli.interpreter.creation import full
 from gradcli.interpreter.from_data import tensor
 from gradcli.interpreter.leaves import leaf, sizes
 from gradcli.interpreter.namespaces import FUNCTIONS_ONLY, INPLACE, INTERNAL
-from gradcli.interpreter.nn_names import MODULE_TABLE
+from gradcli.interpreter.nn_names import NN_TABLES
 from gradcli.interpreter.operations import METHOD_OPERATIONS
 from gradcli.interpreter.questions import TENSOR_QUESTIONS
 from gradcli.interpreter.torch_names import TABLES as NAME_TABLES
@@ -143,7 +142,7 @@ ENGINE_TABLES: dict[type, Table] = {
     Handles: Table("Handle", methods={"remove": Handles.remove}),
     GradientEdge: Table("GradientEdge", {"node": lambda e: e.node, "output_nr": lambda e: e.output_nr}),
     RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
-    Module: MODULE_TABLE,
+    **NN_TABLES,
     Optimizer: Table("Optimizer", OPTIMIZER_PROPERTIES, OPTIMIZER_METHODS),
     Schedule: Table("LRScheduler", SCHEDULE_PROPERTIES, SCHEDULE_METHODS),
     Digraph: Table("Digraph", {"source": lambda d: d.source}),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine.tensor import Tensor
+from gradcli.engine.trees import OrderedDict
 from gradcli.errors import builtin_name
 from gradcli.interpreter.arrays import ArrayType, ndarray
 from gradcli.interpreter.meter import Meter
@@ -17,7 +18,13 @@ from gradcli.interpreter.values import Size
 from gradcli.ops.devices import Device
 from gradcli.ops.structure import rounded
 
-BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
+BRACKETS: dict[type, tuple[str, str]] = {
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    set: ("{", "}"),
+    dict: ("{", "}"),
+    OrderedDict: ("OrderedDict([", "])"),
+}
 NUMBERS = (int, float, complex, str)
 SHORTER = frozenset({ndarray, ArrayType, Device})
 """Kinds of values whose `str` is another than their `repr`."""
@@ -62,8 +69,8 @@ def nested(meter: Meter, value: Any, depth: int, around: set[int]) -> str:
     opening, closing = BRACKETS[kind]
     if id(value) in around:
         return f"{opening}...{closing}"
-    if not value and kind is set:
-        return "set()"
+    if not value and kind in (set, OrderedDict):
+        return f"{kind.__name__}()"
     if depth > meter.limits.nesting:
         raise meter.reached("nesting")
     around.add(id(value))
@@ -71,7 +78,7 @@ def nested(meter: Meter, value: Any, depth: int, around: set[int]) -> str:
     if kind is dict:
         inner = [f"{nested(meter, k, depth + 1, around)}: {nested(meter, v, depth + 1, around)}" for k, v in value.items()]
     else:
-        inner = [nested(meter, item, depth + 1, around) for item in value]
+        inner = [nested(meter, item, depth + 1, around) for item in (value.items() if kind is OrderedDict else value)]
     around.discard(id(value))
     joined = ", ".join(inner) + ("," if kind is tuple and len(inner) == 1 else "")
     meter.string(len(joined))

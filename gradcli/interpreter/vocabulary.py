@@ -34,6 +34,7 @@ from gradcli.interpreter.nn_names import NN_MODULES
 from gradcli.interpreter.numpy_names import numpy_members
 from gradcli.interpreter.operations import OPERATIONS
 from gradcli.interpreter.python_names import builtin_vocabulary
+from gradcli.interpreter.standard_names import standard_modules
 from gradcli.interpreter.targets import CHECK, CLAIM
 from gradcli.interpreter.torch_names import OTHER_MODULES
 from gradcli.interpreter.values import module
@@ -116,5 +117,6 @@ def build_vocabulary(meter: Meter, printer: Callable[..., None], folder: str | N
     """
     common = common_vocabulary(arrays)
     load = Loader(meter, folder or ".")
-    names = {**common.names, "load": load, **builtin_vocabulary(meter, printer)}
-    return Vocabulary(names, {**common.modules, "math": module("math", math_members(meter, OPERATIONS))})
+    builtins = builtin_vocabulary(meter, printer)
+    own = {"math": module("math", math_members(meter, OPERATIONS)), **standard_modules(meter, builtins["dict"].make)}
+    return Vocabulary({**common.names, "load": load, **builtins}, {**common.modules, **own})

@@ -11,6 +11,7 @@ from gradcli.ops.arithmetic import log
 from gradcli.ops.axes import negative_dims
 from gradcli.ops.conjugate import conj
 from gradcli.ops.exponential import exp, floats
+from gradcli.ops.notice import notice
 from gradcli.ops.operation import Operation, Value
 from gradcli.ops.structure import SumTo, To
 
@@ -118,23 +119,25 @@ def implicit_dim(ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _dim(x: Any, dim: int | None) -> tuple[int, ...]:
+def _dim(x: Any, dim: int | None, name: str) -> tuple[int, ...]:
+    if dim is None:
+        notice.tell(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return negative_dims(implicit_dim(x.ndim) if dim is None else dim, x.ndim)
 
 
 def softmax(x: Value, dim: int | None = None, dtype: Any = None) -> Any:
     """exp(x) / sum(exp(x)) along `dim`. Without dim: axis 0 for ranks 0, 1 and 3, else axis 1, as PyTorch."""
-    return Softmax(dim=_dim(x, dim))(_cast(x, dtype))
+    return Softmax(dim=_dim(x, dim, "softmax"))(_cast(x, dtype))
 
 
 def log_softmax(x: Value, dim: int | None = None, dtype: Any = None) -> Any:
     """log(softmax(x)) along `dim`, right also where softmax underflows."""
-    return LogSoftmax(dim=_dim(x, dim))(_cast(x, dtype))
+    return LogSoftmax(dim=_dim(x, dim, "log_softmax"))(_cast(x, dtype))
 
 
 def softmin(x: Any, dim: int | None = None, dtype: Any = None) -> Any:
     """softmax(-x) along `dim`."""
-    return softmax(-x, dim, dtype)
+    return Softmax(dim=_dim(x, dim, "softmin"))(_cast(-x, dtype))
 
 
 def _cast(x: Any, dtype: Any) -> Any:

@@ -9,7 +9,7 @@ MODULES = frozenset(
         "torch.nn.init", "torch.nn.parameter", "torch.nn.utils", "torch.cuda", "torch.backends",
         "torch.optim", "torch.optim.lr_scheduler",
         "torch.special", "torch.testing", "torch.utils", "torch.utils.checkpoint", "torchviz", "numpy", "numpy.linalg", "numpy.random",
-        "math", "cmath", "copy", "__future__",
+        "math", "cmath", "copy", "collections", "functools", "typing", "__future__",
     }
 )  # fmt: skip
 """`__future__` is taken and does nothing: annotations are never evaluated."""
