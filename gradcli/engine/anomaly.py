@@ -49,6 +49,10 @@ def is_anomaly_enabled() -> bool:
     return state.anomaly is not None
 
 
+def is_anomaly_check_nan_enabled() -> bool:
+    return state.anomaly is not None and state.anomaly.check_nan
+
+
 @contextmanager
 def reported(node: Node) -> Iterator[None]:
     """Warn, with the forward line of the node, about an error inside the block."""

@@ -162,7 +162,8 @@ def run_tensor_hooks(hooks: Hooks, g: Any, recorded: bool) -> Any:
             raise ArgumentError(text, hint="return a tensor, or None to keep it")
         if result.shape != current.shape:
             raise ShapeError(
-                "hook has changed the size of value", hint=f"it received {list(current.shape)} and returned {list(result.shape)}"
+                f"hook '{getattr(hook, '__name__', '')}' has changed the size of value",
+                hint=f"it received {list(current.shape)} and returned {list(result.shape)}",
             )
         current = result
     return current if recorded or current is None else current.value

@@ -135,14 +135,14 @@ def set_inference(mode: bool) -> None:
     state.counter = UNTRACKED if mode else None
 
 
-def no_grad() -> GradMode:
-    """Record nothing inside the block."""
-    return GradMode(False)
+def no_grad(orig_func: Any = None) -> Any:
+    """Record nothing inside the block, or inside the function that it decorates."""
+    return GradMode(False) if orig_func is None else GradMode(False)(orig_func)
 
 
-def enable_grad() -> GradMode:
+def enable_grad(orig_func: Any = None) -> Any:
     """Record inside the block, also within no_grad."""
-    return GradMode(True)
+    return GradMode(True) if orig_func is None else GradMode(True)(orig_func)
 
 
 class set_grad_enabled(GradMode):  # noqa: N801 - PyTorch's name
@@ -170,9 +170,9 @@ def is_inference_mode_enabled() -> bool:
     return state.inference
 
 
-def inference_mode(mode: bool = True) -> GradMode:
+def inference_mode(mode: Any = True) -> Any:
     """no_grad whose tensors can never enter a graph."""
-    return GradMode(not mode, mode)
+    return GradMode(False, True)(mode) if callable(mode) else GradMode(not mode, mode)
 
 
 @contextmanager

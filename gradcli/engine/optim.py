@@ -47,7 +47,7 @@ class Optimizer:
                 raise ArgumentError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
             if p.grad_fn is not None and not p.retained:
                 raise DataError("can't optimize a non-leaf Tensor", hint="pass the leaf itself, not a result of operations")
-        self.param_groups.append({"params": members, **self.defaults, **{k: v for k, v in group.items() if k != "params"}})
+        self.param_groups.append({"params": members, **self.defaults, **without(group, "params")})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset the gradients of all parameters."""
@@ -91,8 +91,14 @@ class Optimizer:
         number = {id(p): k for k, p in enumerate(members)}
         return {
             "state": {number[id(p)]: dict(kept) for p, kept in self.state.items()},
-            "param_groups": [{**group, "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups],
+            "param_groups": [
+                {**without(group, "params"), "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups
+            ],
         }
+
+
+def without(group: Group, name: str) -> Group:
+    return {key: value for key, value in group.items() if key != name}
 
 
 def write(p: Tensor, value: Any) -> None:

@@ -122,6 +122,44 @@ class Packed:
         return made
 
 
+class SavedTensor:
+    """`node._raw_saved_<name>`: the place of one kept tensor, for hooks of its own."""
+
+    def __init__(self, node: OperationNode, place: int) -> None:
+        self.node = node
+        self.place = place
+
+    def register_hooks(self, pack_hook: Hook, unpack_hook: Hook) -> None:
+        """Let the node keep what `pack_hook` makes of the tensor; the pass gets what `unpack_hook` makes of that."""
+        node = self.node
+        if node.freed:
+            raise AutogradError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when "
+                "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second "
+                "time or if you need to access saved variables after calling backward."
+            )
+        if isinstance(node.saved, PackedAll):
+            raise AutogradError("Calling register_hooks on a saved tensor whose hooks have already been set is not allowed.")
+        hooks = saved_tensors_hooks(pack_hook, unpack_hook)
+        tensors = next((tensors for place, tensors in kept_by_operation(node) if place == self.place), None)
+        if tensors is None:
+            raise AutogradError("Calling register_hooks on a saved tensor with value None is forbidden")
+        rest = tuple(None if k == self.place else value for k, value in enumerate(node.saved))
+        node.saved, node.guards = PackedAll({self.place: Packed(hooks, tensors[0])}, rest), ()
+
+    def __repr__(self) -> str:
+        return f"<torch._C._autograd.SavedTensor object at 0x{id(self):x}>"
+
+
+def raw_saved(node: Any, name: str) -> SavedTensor | None:
+    """`node._raw_saved_<name>`; None where the node keeps no tensor of that name."""
+    names = argument_names(node.op) if isinstance(node, OperationNode) else []
+    places = {names[slot]: k for k, slot in enumerate(node.plan.kept) if slot < len(names)} if names else {}
+    if isinstance(node, OperationNode) and node.plan.keeps_out:
+        places["result"] = len(node.plan.kept)
+    return SavedTensor(node, places[name]) if name in places else None
+
+
 class PackedAll:
     """Stands where a node kept tensors: `entries` by place, in the order of packing; what is no tensor is in `rest`."""
 

@@ -17,10 +17,12 @@ Root = tuple[Tensor | GradientEdge, Any]
 
 def as_sequence(value: Any) -> list[Any]:
     """One tensor or several, as a list."""
+    if not isinstance(value, (tuple, list, Tensor, GradientEdge, str)):
+        raise ArgumentError(f"'{type(value).__name__}' object is not iterable", hint="give a tensor, or several in a tuple")
     given = list(value) if isinstance(value, (tuple, list)) else [value]
     for item in given:
         if not isinstance(item, (Tensor, GradientEdge)):
-            raise ArgumentError(f"expected Tensor or a sequence of Tensors, but got {type(item).__name__}")
+            raise AutogradError(f"all inputs have to be Tensors or GradientEdges, but got {type(item).__name__}")
     return given
 
 
@@ -28,10 +30,22 @@ def gradients_of(outputs: Sequence[Tensor], given: Any) -> list[Any]:
     """One gradient, or None, for each output."""
     if given is None:
         return [None] * len(outputs)
-    gradients = list(given) if isinstance(given, (tuple, list)) else [given]
+    if not isinstance(given, (tuple, list, Tensor, str)):
+        raise ArgumentError(f"'{type(given).__name__}' object is not iterable", hint="give a tensor of the shape of the output")
+    gradients = [
+        None if gradient is None else checked(gradient)
+        for gradient in (given[: len(outputs)] if isinstance(given, (tuple, list)) else [given])
+    ]
     if len(gradients) != len(outputs):
         raise AutogradError(f"got {len(outputs)} tensors and {len(gradients)} gradients")
     return gradients
+
+
+def checked(given: object) -> Tensor:
+    """A gradient, which must be a tensor (TypeError)."""
+    if not isinstance(given, Tensor):
+        raise ArgumentError(f"gradients can be either Tensors or None, but got {type(given).__name__}", hint="pass torch.tensor(...)")
+    return given
 
 
 def root_gradient(output: Tensor, given: Any, position: int) -> Tensor:
@@ -45,14 +59,13 @@ def root_gradient(output: Tensor, given: Any, position: int) -> Tensor:
         if output.asks and output.dtype.kind == "c":
             raise DtypeError(f"grad can be implicitly created only for real scalar outputs but got torch.{output.dtype.name}")
         return Tensor(np.ones(output.shape, output.dtype)[()])
-    if not isinstance(given, Tensor):
-        raise ArgumentError(f"gradients can be either Tensors or None, but got {type(given).__name__}", hint="pass torch.tensor(...)")
-    if given.shape != output.shape:
+    weight = checked(given)
+    if weight.shape != output.shape:
         raise ShapeError(
-            f"Mismatch in shape: grad_output[{position}] has a shape of torch.Size({list(given.shape)}) and "
+            f"Mismatch in shape: grad_output[{position}] has a shape of torch.Size({list(weight.shape)}) and "
             f"output[{position}] has a shape of torch.Size({list(output.shape)})."
         )
-    return given
+    return weight
 
 
 def check_roots(outputs: Sequence[Tensor]) -> None:

@@ -13,14 +13,14 @@ import numpy as np
 from gradcli.engine.accumulate import add_retained, store
 from gradcli.engine.anomaly import check_parts, reported
 from gradcli.engine.derived import bound, derived
-from gradcli.engine.hooks import run_after, run_before, run_tensor_hooks
+from gradcli.engine.hooks import as_tensor, run_after, run_before, run_tensor_hooks
 from gradcli.engine.mode import recording, state
 from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode, Parts
 from gradcli.engine.roots import Root
 from gradcli.engine.saved import unpack
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import PassRecord
-from gradcli.errors import AutogradError
+from gradcli.errors import ArgumentError, AutogradError
 
 newest_first = attrgetter("sequence")
 
@@ -283,6 +283,31 @@ class Pass:
         assert edge is not None
         value = np.zeros(*edge[0].shapes[edge[1]])[()]
         return Tensor(value) if self.recorded else value
+
+
+def call_node(node: Node, *grads: Any) -> Any:
+    """`node(*grads)`: the one step from the gradients of its outputs to those of its inputs, recorded where recording is on."""
+    step = Pass([], recorded=state.grad)
+    node.check_alive()
+    for k, g in enumerate(grads):
+        if g is not None and not isinstance(g, Tensor):
+            raise ArgumentError(f"argument {k} is not a Variable", hint="give a tensor, or None, for each output")
+    if len(grads) != len(node.shapes):
+        raise ArgumentError(f"expected {len(node.shapes)} arguments, got {len(grads)} instead")
+    given = [g if g is None or state.grad else g.value for g in grads]
+    if type(node) is AccumulateGrad:
+        step.finish(node, given)
+        return ()
+    before, state.sweep = state.sweep, step
+    try:
+        parts = iter(node.backward(given, step))
+    finally:
+        state.sweep = before
+    found = tuple(None if parent is None else as_tensor(next(parts)) for parent, _ in node.next_functions)
+    return found if len(found) != 1 else found[0]
+
+
+Node.__call__ = call_node  # type: ignore[method-assign]
 
 
 @contextmanager

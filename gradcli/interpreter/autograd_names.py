@@ -107,6 +107,7 @@ QUESTIONS: Members = {
     "is_grad_enabled": lambda: mode.state.grad,
     "is_inference_mode_enabled": lambda: mode.state.inference,
     "is_anomaly_enabled": anomaly.is_anomaly_enabled,
+    "is_anomaly_check_nan_enabled": anomaly.is_anomaly_check_nan_enabled,
     "get_default_dtype": lambda: FLOAT,
     "set_default_dtype": set_default_dtype,
     "set_printoptions": set_printoptions,

@@ -14,6 +14,7 @@ from gradcli.engine.hooks import Handles, RemovableHandle
 from gradcli.engine.methods import find
 from gradcli.engine.node import AccumulateGrad, Node
 from gradcli.engine.optim import OPTIMIZER_METHODS, OPTIMIZER_PROPERTIES, Optimizer
+from gradcli.engine.packing import SavedTensor, raw_saved
 from gradcli.engine.saved import saved_attribute, saved_names
 from gradcli.engine.schedules import SCHEDULE_METHODS, SCHEDULE_PROPERTIES, Schedule
 from gradcli.engine.tensor import Tensor
@@ -95,6 +96,8 @@ def node_attribute(node: Node, name: str) -> Any:
     """The tensors and parameters that a node kept: `_saved_self`."""
     if name.startswith("_saved_") and name.removeprefix("_saved_") in saved_names(node):
         return saved_attribute(node, name)
+    if name.startswith("_raw_saved_"):
+        return raw_saved(node, name.removeprefix("_raw_saved_")) or MISSING
     return MISSING
 
 
@@ -140,6 +143,7 @@ ENGINE_TABLES: dict[type, Table] = {
         names=lambda n: list(n.context.attributes),
     ),
     Handles: Table("Handle", methods={"remove": Handles.remove}),
+    SavedTensor: Table("SavedTensor", methods={"register_hooks": SavedTensor.register_hooks}),
     GradientEdge: Table("GradientEdge", {"node": lambda e: e.node, "output_nr": lambda e: e.output_nr}),
     RemovableHandle: Table("RemovableHandle", methods=members.HANDLE_METHODS),
     **NN_TABLES,
