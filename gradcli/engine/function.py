@@ -162,7 +162,7 @@ class FunctionNode(Node):
     def backward(self, grads: list[Any], sweep: Sweep) -> Parts:
         if state.span is None:  # a pass after the program has ended: its faults stand where the Function was applied
             state.span = self.span
-        results = self.cls.backward(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes, strict=False)])
+        results = self.cls.rule()(self.context, *[self.given(g, form) for g, form in zip(grads, self.shapes, strict=False)])
         results = results if isinstance(results, tuple) else (results,)
         expected = len(self.inputs)
         while len(results) > expected and results[-1] is None:
@@ -229,6 +229,7 @@ class Function:
     """
 
     setup_context: Callable[..., Any] | None = None
+    vjp: Callable[..., Any] | None = None
     vmap: Callable[..., Any] | None = None
     generate_vmap_rule: bool = False
 
@@ -256,6 +257,17 @@ class Function:
         raise MissingRuleError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
         )
+
+    @classmethod
+    def rule(cls) -> Callable[..., Any]:
+        """The user's backward, which may also be called vjp."""
+        if cls.vjp is None:
+            return cls.backward
+        if cls.backward is not Function.backward:
+            raise AutogradError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+            )
+        return cls.vjp
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

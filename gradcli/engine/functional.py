@@ -74,6 +74,17 @@ def refuse_unused(found: Sequence[Tensor | None]) -> None:
             raise AutogradError(f"Output 0 of the user-provided function is independent of input {k}. This is not allowed in strict mode.")
 
 
+def refuse_constant(found: Sequence[Tensor]) -> None:
+    """`strict`: a Jacobian that shall be differentiated again must depend on the inputs."""
+    for k, g in enumerate(found):
+        if not g.asks:
+            raise AutogradError(
+                f"While computing the hessian, found that the jacobian of the user-provided function with respect to input {k} is "
+                "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+                "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example)."
+            )
+
+
 def check_vector(v: tuple[Tensor, ...], like: tuple[Tensor, ...]) -> None:
     if len(v) != len(like):
         raise AutogradError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}.")
@@ -216,7 +227,10 @@ def hessian(
     def first(*points: Tensor) -> Any:
         out_tuple, outputs = several(func(*points), "outputs of the user-provided function", "hessian")
         scalar_output(outputs, out_tuple, "hessian")
-        return gradients(outputs, points, [Tensor(np.ones(outputs[0].shape, outputs[0].dtype)[()])], True)
+        found = gradients(outputs, points, [Tensor(np.ones(outputs[0].shape, outputs[0].dtype)[()])], True, strict)
+        if strict:
+            refuse_constant(found)
+        return found
 
     found = jacobian(first, given, create_graph, strict)
     return found if is_tuple else found[0][0]

@@ -41,9 +41,16 @@ def gradcheck(
     """Whether backward agrees with central differences, by PyTorch's rule: |a - n| <= atol + rtol * |n| in every element."""
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     askers = [t for t in given if isinstance(t, Tensor) and t.asks]
+    for k, tensor in enumerate(given):
+        if isinstance(tensor, Tensor) and tensor.asks and tensor.dtype not in (np.float64, np.complex128):
+            state.warn(
+                f"Input #{k} requires gradient and is not a double precision floating point or complex. This check will likely fail if all "
+                "the inputs are not of double precision floating point or complex. ",
+                UserWarning,
+            )
     if not askers:
         raise DataError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.",
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.",
             hint="create an input with requires_grad=True",
         )
     tracer, state.tracer = state.tracer, None

@@ -11,8 +11,9 @@ import numpy as np
 from gradcli.engine.inplace import inplace
 from gradcli.engine.mode import recording, state
 from gradcli.engine.module import Module
+from gradcli.engine.sharing import variable
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import ArgumentError, DataError
+from gradcli.errors import ArgumentError, AutogradError, DataError
 from gradcli.ops.catalogue import FUNCTIONS
 from gradcli.ops.structure import Copy
 
@@ -143,6 +144,27 @@ UTILS: dict[str, Callable[..., Any]] = {
 }
 
 
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """torch.func.stack_module_state: the parameters, and the buffers, of modules of one kind, each as one tensor with an axis more."""
+    models = list(models)
+    if not models:
+        raise AutogradError("stack_module_state: Expected at least one model, got 0.")
+    if len({m.training for m in models}) > 1:
+        raise AutogradError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if len({m.name for m in models}) > 1:
+        raise AutogradError("stack_module_state: Expected all models to be of the same class.")
+    parameters, buffers = ([dict(named(m)) for m in models] for named in (Module.named_parameters, Module.named_buffers))
+    return stacked(parameters), stacked(buffers)
+
+
+def stacked(tables: list[dict[str, Tensor]]) -> dict[str, Any]:
+    """The tensors of each name as one leaf."""
+    return {
+        name: variable(FUNCTIONS["stack"]([table[name] for table in tables]).detach(), first.requires_grad)
+        for name, first in tables[0].items()
+    }
+
+
 def functional_call(module: Module, parameter_and_buffer_dicts: Any, args: Any = (), kwargs: Any = None, **options: Any) -> Any:
     """torch.func.functional_call: the module called with other tensors in the place of its parameters and buffers."""
     dicts = parameter_and_buffer_dicts if isinstance(parameter_and_buffer_dicts, (tuple, list)) else (parameter_and_buffer_dicts,)
@@ -157,6 +179,8 @@ def functional_call(module: Module, parameter_and_buffer_dicts: Any, args: Any =
     try:
         for path, value in given.items():
             owner, _, name = path.rpartition(".")
+            if owner not in modules or name not in modules[owner].names():
+                continue
             table = modules[owner].buffered if name in modules[owner].buffered else modules[owner].held
             before.append((table, name, table[name]))
             table[name] = value

@@ -13,7 +13,7 @@ from gradcli.engine.mode import enable_grad, state
 from gradcli.engine.sharing import detach
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trees import mapped, rebuilt, tensors_of
-from gradcli.errors import AutogradError
+from gradcli.errors import AutogradError, ShapeError
 from gradcli.ops.catalogue import FUNCTIONS
 
 Function = Callable[..., Any]
@@ -121,15 +121,42 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     return (leave(output, outside), pull, leave(aux, outside)) if has_aux else (leave(output, outside), pull)
 
 
+def check_tangents(primals: list[Tensor], tangents: list[Tensor]) -> None:
+    """There is a tangent of the same shape for each primal (RuntimeError)."""
+    if len(primals) != len(tangents):
+        raise AutogradError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got {len(primals)} primals and {len(tangents)} tangents"
+        )
+    for primal, tangent in zip(primals, tangents, strict=True):
+        if primal.shape != tangent.shape:
+            raise ShapeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+                f"Tensor is of size {list(primal.shape)} while the given forward gradient is of size {list(tangent.shape)}."
+            )
+
+
 def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
     """The value and the derivative along the tangents."""
-    given, points, outside = points_of(tuple(primals), tuple(range(len(primals))))
+    if not isinstance(primals, tuple):
+        raise AutogradError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).",
+            hint="write jvp(f, (x,), (t,))",
+        )
+    check_tangents(tensors_of(primals), tensors_of(tangents))
+    given, points, outside = points_of(primals, tuple(range(len(primals))))
     result = run(func, given, {})
     output, aux = result if has_aux else (result, None)
     with enable_grad():
         pushed = push_forward(tuple(tensors_of(output)), tuple(points), tuple(tensors_of(tangents)), outside)
     along = leave(rebuilt(output, pushed), outside)
     return (leave(output, outside), along, leave(aux, outside)) if has_aux else (leave(output, outside), along)
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """The value, and the function from tangents of the primals to those of the outputs."""
+    value = leave(func(*primals), state.levels > 0)
+    return value, lambda *tangents: jvp(func, primals, tangents)[1]
 
 
 def jacrev(func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
@@ -183,4 +210,4 @@ def hessian(func: Function, argnums: Argnums = 0) -> Function:
     return jacfwd(jacrev(func, argnums), argnums)
 
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp", "vmap"]

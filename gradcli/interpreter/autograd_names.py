@@ -11,7 +11,7 @@ from gradcli.engine.closeness import assert_close
 from gradcli.engine.copying import copy, deepcopy
 from gradcli.engine.edges import GradientEdge, get_gradient_edge, increment_version
 from gradcli.engine.forward_ad import Dual
-from gradcli.engine.function import Function
+from gradcli.engine.function import Context, Function
 from gradcli.engine.gradcheck import gradcheck, gradgradcheck
 from gradcli.engine.hooks import register_multi_grad_hook
 from gradcli.engine.node import Node
@@ -128,7 +128,12 @@ def autograd_members() -> dict[str, Members]:
     }  # fmt: skip
     return {
         "torch.autograd": autograd,
-        "torch.autograd.function": {"Function": Function, "once_differentiable": once_differentiable},
+        "torch.autograd.function": {
+            "Function": Function,
+            "InplaceFunction": Function,
+            "once_differentiable": once_differentiable,
+            "FunctionCtx": Kind("torch.autograd.function.FunctionCtx", (Context,)),
+        },
         "torch.autograd.functional": {name: getattr(functional, name) for name in FUNCTIONAL},
         "torch.autograd.forward_ad": {name: getattr(forward_ad, name) for name in FORWARD_AD},
         "torch.autograd.graph": {

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gradcli.engine.containers import CONTAINERS, Named, Row
-from gradcli.engine.initial import INITIAL, UTILS, functional_call
+from gradcli.engine.initial import INITIAL, UTILS, functional_call, stack_module_state
 from gradcli.engine.layers import LAYERS
 from gradcli.engine.module import Module
 from gradcli.engine.plain_layers import PLAIN, Plain
@@ -47,7 +47,7 @@ NN_MODULES: dict[str, dict[str, Any]] = {
     "torch.nn.init": dict(INITIAL),
     "torch.nn.utils": dict(UTILS),
     "torch.nn.parameter": {"Parameter": PARAMETER},
-    "torch.func": {"functional_call": functional_call},
+    "torch.func": {"functional_call": functional_call, "stack_module_state": stack_module_state},
 }
 
 

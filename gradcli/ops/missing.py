@@ -70,7 +70,7 @@ AREAS: tuple[tuple[str, str], ...] = (
     (
         "it prepares programs for other machinery, and gradcli interprets them: call the function as it is",
         "torch.jit torch.onnx torch.export torch.fx torch.compiler torch.package torch.library torch.ops torch.classes torch.overrides "
-        "torch.Script torch.Graph torch.func.functionalize torch.func.linearize torch.utils.cpp",
+        "torch.Script torch.Graph torch.func.functionalize torch.utils.cpp",
     ),
     (
         "gradcli computes on the CPU in one process: leave it out",
