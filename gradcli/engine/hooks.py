@@ -50,6 +50,9 @@ class RemovableHandle:
     def __exit__(self, *exception: object) -> None:
         self.remove()
 
+    def __repr__(self) -> str:
+        return f"<torch.utils.hooks.RemovableHandle object at 0x{id(self):x}>"
+
 
 def watch(node: Node) -> Watch:
     """The hooks of a node, which may be none yet."""
@@ -106,6 +109,9 @@ class Handles:
 
     def __exit__(self, *exception: object) -> None:
         self.remove()
+
+    def __repr__(self) -> str:
+        return f"<torch.utils.hooks.RemovableHandle object at 0x{id(self):x}>"
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all") -> Handles:

@@ -24,7 +24,12 @@ def detach(tensor: Tensor) -> Tensor:
 def detach_in_place(tensor: Tensor) -> Tensor:
     """Cut a tensor from its history; it becomes a leaf that asks for nothing."""
     if tensor.shares is not None:
-        raise AutogradError("Can't detach views in-place. Use detach() instead.", hint="write x = x.detach()")
+        raise AutogradError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
+            "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.",
+            hint="write x = x.detach()",
+        )
     note_stop(tensor, "detach")
     tensor.node, tensor.output_nr, tensor.wants, tensor.own_record = None, 0, False, None
     return tensor

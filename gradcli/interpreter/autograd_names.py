@@ -44,6 +44,9 @@ TENSOR_KIND = tensor_kind(legacy_tensor)
 add_kind(Dual, TENSOR_KIND)
 
 
+VARIABLE = Kind("torch.autograd.variable.Variable", (Tensor,), variable)
+
+
 def backward_of(
     tensors: Any,
     grad_tensors: Any = None,
@@ -122,7 +125,7 @@ def tensor_names() -> Members:
 def autograd_members() -> dict[str, Members]:
     """The modules around autograd, by their full names."""
     autograd = {
-        **MODES, "backward": backward_of, "grad": grad_of, "Function": Function, "Variable": variable,
+        **MODES, "backward": backward_of, "grad": grad_of, "Function": Function, "Variable": VARIABLE,
         "set_detect_anomaly": anomaly.set_detect_anomaly, "detect_anomaly": anomaly.detect_anomaly,
         "gradcheck": gradcheck, "gradgradcheck": gradgradcheck,
     }  # fmt: skip

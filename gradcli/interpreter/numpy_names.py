@@ -102,10 +102,16 @@ def on_arrays(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if own is not None and type(args[0]) is ndarray:
             return own(*args, **kwargs)
         if name in OPERANDS:
-            given = [tensor(value) if isinstance(value, (list, tuple)) else value for value in given]
+            given = of_one_dtype([tensor(value) if isinstance(value, (int, float, complex, list, tuple)) else value for value in given])
         return wrapped(function(*given, **{key: unwrapped(value) for key, value in kwargs.items()}))
 
     return call
+
+
+def of_one_dtype(values: list[Any]) -> list[Any]:
+    """Tensors cast to the dtype in which numpy computes."""
+    dtype = np.result_type(*[value.dtype for value in values if isinstance(value, Tensor)])
+    return [value.to(dtype) if isinstance(value, Tensor) and value.dtype != dtype else value for value in values]
 
 
 def creating(function: Callable[..., Any]) -> Callable[..., Any]:
