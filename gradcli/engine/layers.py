@@ -95,6 +95,8 @@ def scale(layer: Module, shape: tuple[int, ...], affine: bool, bias: bool) -> No
     """A weight of ones and a bias of zeros, unless switched off."""
     layer.held["weight"] = filled(shape, 1.0) if affine else None
     layer.held["bias"] = filled(shape, 0.0) if affine and bias else None
+    if "bias" in layer.settings:
+        layer.settings["bias"] = layer.held["bias"] is not None
 
 
 class Linear(Layer):
@@ -133,6 +135,11 @@ class Convolution(Layer):
         "in_channels": ..., "out_channels": ..., "kernel_size": ..., "stride": 1, "padding": 0, "dilation": 1, "groups": 1, "bias": True,
     }  # fmt: skip
 
+    passed: tuple[str, ...] = ("stride", "padding", "dilation", "groups")
+    """What the function is told."""
+    told: tuple[str, ...] = ("kernel_size", "stride", "padding", "dilation")
+    """What the text tells."""
+
     def build(self, in_channels: int, out_channels: int, kernel_size: Any, groups: int, bias: bool, **places: Any) -> None:
         shape = (out_channels, in_channels // groups, *self.spread(kernel_size))
         weigh(self, shape, math.prod(shape[1:]), out_channels, bias)
@@ -141,11 +148,11 @@ class Convolution(Layer):
         return tuple(value) if isinstance(value, (tuple, list)) else value if isinstance(value, str) else (value,) * self.axes
 
     def forward(self, x: Any) -> Any:
-        return self.with_parameters(x, **{name: self.settings[name] for name in ("stride", "padding", "dilation", "groups")})
+        return self.with_parameters(x, **{name: self.settings[name] for name in self.passed})
 
     def described(self) -> str:
-        told = {name: self.spread(self.settings[name]) for name in ("kernel_size", "stride", "padding", "dilation")}
-        usual = {"padding": self.spread(0), "dilation": self.spread(1)}
+        told = {name: self.spread(self.settings[name]) for name in self.told}
+        usual = {"padding": self.spread(0), "dilation": self.spread(1), "output_padding": self.spread(0)}
         parts = [f"{name}={value!r}" for name, value in told.items() if value != usual.get(name)]
         parts += [f"{name}={self.settings[name]}" for name, value in (("groups", 1), ("bias", True)) if self.settings[name] != value]
         return ", ".join([str(self.settings["in_channels"]), str(self.settings["out_channels"]), *parts])
@@ -220,6 +227,7 @@ class GroupNorm(Layer):
 class BatchNorm1d(Layer):
     """Normalised for each channel over the batch while training, by the running statistics else."""
 
+    function = "batch_norm"
     defaults: ClassVar[Settings] = {
         "num_features": ..., "eps": 1e-5, "momentum": 0.1, "affine": True, "track_running_stats": True, "bias": True,
     }  # fmt: skip
@@ -237,7 +245,7 @@ class BatchNorm1d(Layer):
         if self.training and counted is not None:
             counted.array[...] += 1
         settings, by_batch = self.settings, self.training or mean is None
-        return FUNCTIONS["batch_norm"](
+        return FUNCTIONS[self.function](
             x, mean, variance, self.held["weight"], self.held["bias"], by_batch, settings["momentum"], settings["eps"]
         )
 

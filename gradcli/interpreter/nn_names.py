@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from gradcli.engine.containers import CONTAINERS, Named, Row
+from gradcli.engine.image_layers import IMAGE_LAYERS
 from gradcli.engine.initial import INITIAL, UTILS, functional_call, stack_module_state
 from gradcli.engine.layers import LAYERS
 from gradcli.engine.module import Module
@@ -19,9 +20,11 @@ from gradcli.interpreter.kinds import PARAMETER, add_kind, add_layer
 from gradcli.interpreter.values import Kind, LazyIterator
 
 FILES = {
-    "Loss": "loss", "Conv": "conv", "BatchNorm": "batchnorm", "Norm": "normalization", "inear": "linear", "Identity": "linear",
-    "Dropout": "dropout", "Pool": "pooling", "Embedding": "sparse", "latten": "flatten", "Sequential": "container",
-    "ModuleList": "container", "Dict": "container", "ParameterList": "container", "Cosine": "distance", "PixelShuffle": "pixelshuffle",
+    "Loss": "loss", "Conv": "conv", "BatchNorm": "batchnorm", "InstanceNorm": "instancenorm", "Norm": "normalization",
+    "inear": "linear", "Identity": "linear", "Dropout": "dropout", "Pool": "pooling", "Embedding": "sparse", "latten": "flatten",
+    "Sequential": "container", "ModuleList": "container", "Dict": "container", "ParameterList": "container", "Pad": "padding",
+    "Upsample": "upsampling", "Unfold": "fold", "Fold": "fold", "ChannelShuffle": "channelshuffle", "Cosine": "distance",
+    "Pairwise": "distance", "Pixel": "pixelshuffle",
 }  # fmt: skip
 """What a layer's name has in it -> the file of torch.nn.modules that has the layer; the others are activations."""
 
@@ -36,7 +39,7 @@ def plain_kind(name: str) -> Kind:
 
 
 NN: dict[str, Any] = {
-    **{name: add_kind(cls, Kind(shown(name), (cls,), cls)) for name, cls in {**LAYERS, **CONTAINERS}.items()},
+    **{name: add_kind(cls, Kind(shown(name), (cls,), cls)) for name, cls in {**LAYERS, **IMAGE_LAYERS, **CONTAINERS}.items()},
     **{name: plain_kind(name) for name in PLAIN},
     "Module": Kind("torch.nn.modules.module.Module", (Module,), Module),
     "Parameter": PARAMETER,
