@@ -21,6 +21,8 @@ from gradcli.ops.rounding import absolute
 from gradcli.ops.solve import inv
 from gradcli.ops.where import where
 
+STEPWISE = 32
+"""Up to this size elimination goes step by step."""
 SMALL = 4
 """Up to this size the adjugate is always made of minors: right at every matrix, and cheap."""
 WORST_CONDITION = 1e6
@@ -45,7 +47,7 @@ class Det(Factored):
 
     def forward(self, x: Value) -> Value:
         need_square("linalg.det", x)
-        return np.asarray(np.linalg.det(x))[()]
+        return product_of_pivots(np.asarray(x))[()]
 
     def batch(self, args: Sequence[Value], lead: Sequence[bool], decision: Any = None) -> Any:
         return self.forward(args[0])
@@ -65,6 +67,28 @@ class Det(Factored):
         yield cls(), (np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, -1.0, 2.0]]),)
 
 
+def product_of_pivots(x: np.ndarray) -> np.ndarray:
+    """The product of the pivots of Gaussian elimination. (..., n, n) -> (...).
+
+    NumPy's own determinant is the exponential of a logarithm: that of [[3.0]] is not 3. Only where elimination in
+    single steps would take long is it taken.
+    """
+    n = x.shape[-1]
+    if not x.size or n > STEPWISE:
+        return np.asarray(np.linalg.det(x))
+    a = x.reshape(-1, n, n).astype(np.result_type(x, np.float32))
+    matrices, product = np.arange(len(a)), np.ones(len(a), a.dtype)
+    for k in range(n):
+        chosen = k + np.argmax(np.abs(a[:, k:, k]), axis=1)
+        row = a[matrices, chosen]
+        a[matrices, chosen] = a[:, k]
+        pivot = row[:, k]
+        product *= np.where(chosen == k, pivot, -pivot)
+        below = a[:, k + 1 :, k] / np.where(pivot == 0, 1, pivot)[:, None]
+        a[:, k + 1 :] -= below[:, :, None] * row[:, None, :]
+    return product.reshape(x.shape[:-2])
+
+
 def badly_conditioned(x: Value) -> bool:
     """Whether some matrix is so nearly singular that its inverse should not be used."""
     if x.dtype == object:
@@ -81,8 +105,8 @@ def cofactors(x: Value) -> Value:
     rows, columns = others[:, None, :, None], others[None, :, None, :]
     shape = (n, n, n - 1, n - 1)
     minors = getitem(x, (Ellipsis, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape)))
-    sign = 1.0 - 2.0 * (np.add.outer(np.arange(n), np.arange(n)) % 2)
-    return det(minors) * sign.astype(x.dtype if np.dtype(x.dtype).kind in "fc" else np.float64)
+    odd = np.add.outer(np.arange(n), np.arange(n)) % 2 == 1
+    return where(odd, 0.0 - det(minors), det(minors))
 
 
 class LinalgSlogdet(Factored):

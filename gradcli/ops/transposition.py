@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import many_dims, one_dim, sizes
+from gradcli.ops.notice import notice
 from gradcli.ops.operation import Value, View
 from gradcli.ops.shape import Examples
 
@@ -122,6 +123,14 @@ def movedim(x: Value, source: Any, destination: Any) -> Any:
 
 def reverse_axes(x: Any) -> Any:
     """x.T: all axes in reverse order."""
+    if x.ndim == 0:
+        notice.tell("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif x.ndim != 2:
+        notice.tell(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "
+            "future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse "
+            "the dimensions of a tensor."
+        )
     return permute(x, tuple(range(x.ndim))[::-1]) if x.ndim else x
 
 

@@ -33,6 +33,24 @@ def test_det_has_its_gradient_at_singular_matrices() -> None:
     np.testing.assert_array_equal(gradient(call("linalg.det", zeros), zeros), np.zeros((3, 3)))
 
 
+@pytest.mark.parametrize(
+    ("matrix", "value"),
+    [([[3.0]], 3.0), ([[2.0, 1.0], [1.0, 3.0]], 5.0), ([[1.0, 2.0], [3.0, 4.0]], -2.0), ([[0.0, 1.0], [1.0, 0.0]], -1.0)],
+)
+def test_det_of_whole_numbers_is_whole(matrix: list[list[float]], value: float) -> None:
+    assert call("det", leaf(matrix)).value == value
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 5), (0, 0), (2, 0, 0), (40, 40)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
+def test_det_is_numpys(shape: tuple[int, ...], dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype == "complex128" else 0)).astype(dtype)
+    found = call("det", Tensor(x)).value
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, np.linalg.det(x), rtol=1e-4 if dtype == "float32" else 1e-12)
+
+
 def test_det_of_a_large_singular_matrix_goes_through_minors() -> None:
     value = np.random.default_rng(0).normal(size=(6, 6))
     value[5] = value[4]
