@@ -107,11 +107,30 @@ def asked(parameters: Any) -> list[Tensor]:
     return [p for p in given if p._grad is not None]
 
 
-def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, **options: Any) -> Tensor:
+def total_norm(tensors: Any, norm_type: float, *, error_if_nonfinite: bool) -> float:
+    """The norm of all elements of several tensors together."""
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    norms = [np.linalg.norm(np.ravel(t.value), norm_type) for t in given]
+    total = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
+    if error_if_nonfinite and not math.isfinite(total):
+        raise AutogradError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot be clipped. "
+            "To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
+    """The norm of all elements of several tensors together."""
+    return Tensor(np.float64(total_norm(tensors, norm_type, error_if_nonfinite=error_if_nonfinite)))
+
+
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
     """Shrink all gradients together so that their common norm is at most `max_norm`; gives the norm that they had."""
     holders = asked(parameters)
-    norms = [np.linalg.norm(np.ravel(p.grad.value), norm_type) for p in holders if p.grad is not None]
-    total = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
+    total = total_norm([p.grad for p in holders], norm_type, error_if_nonfinite=error_if_nonfinite)
     factor = min(1.0, max_norm / (total + 1e-6))
     for p in holders:
         assert p.grad is not None
@@ -140,7 +159,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 UTILS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (clip_grad_norm_, clip_grad_value_, parameters_to_vector, vector_to_parameters)
+    function.__name__: function
+    for function in (get_total_norm, clip_grad_norm_, clip_grad_value_, parameters_to_vector, vector_to_parameters)
 }
 
 

@@ -86,6 +86,9 @@ def call_backward(
     backward(tensor, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+call_backward.__qualname__ = "Tensor.backward"  # what Python calls it where an argument does not fit
+
+
 def set_requires_grad(tensor: Tensor, value: Any) -> None:
     """`tensor.requires_grad = value`."""
     require_grad(tensor, value)

@@ -42,12 +42,25 @@ class Optimizer:
         """Add parameters with options of their own."""
         params = group["params"]
         members = [params] if isinstance(params, Tensor) else list(params)
+        names: Group = {}
+        if members and all(isinstance(m, tuple) and len(m) == 2 for m in members):
+            names = {"param_names": [name for name, _ in members]}
+            members = [p for _, p in members]
         for p in members:
             if not isinstance(p, Tensor):
                 raise ArgumentError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
             if p.grad_fn is not None and not p.retained:
                 raise DataError("can't optimize a non-leaf Tensor", hint="pass the leaf itself, not a result of operations")
-        self.param_groups.append({"params": members, **self.defaults, **without(group, "params")})
+        ids = [id(p) for p in members]
+        if len(set(ids)) < len(ids):
+            state.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                UserWarning,
+            )
+        if any(id(p) in ids for held in self.param_groups for p in held["params"]):
+            raise DataError("some parameters appear in more than one parameter group")
+        self.param_groups.append({"params": members, **self.defaults, **names, **without(group, "params")})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset the gradients of all parameters."""
@@ -95,6 +108,20 @@ class Optimizer:
                 {**without(group, "params"), "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups
             ],
         }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over the state and the options of another optimizer of parameters of the same number."""
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise DataError("loaded state dict has a different number of parameter groups")
+        if any(len(old["params"]) != len(new["params"]) for old, new in zip(self.param_groups, saved, strict=True)):
+            raise DataError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        held = [p for group in self.param_groups for p in group["params"]]
+        numbers = [number for group in saved for number in group["params"]]
+        kept = state_dict["state"]
+        self.state = {p: dict(kept[number]) for number, p in zip(numbers, held, strict=True) if number in kept}
+        for group, new in zip(self.param_groups, saved, strict=True):
+            group.update(without(new, "params"))
 
 
 def without(group: Group, name: str) -> Group:
@@ -245,4 +272,5 @@ OPTIMIZER_METHODS: dict[str, Callable[..., Any]] = {
     "zero_grad": Optimizer.zero_grad,
     "add_param_group": Optimizer.add_param_group,
     "state_dict": Optimizer.state_dict,
+    "load_state_dict": Optimizer.load_state_dict,
 }

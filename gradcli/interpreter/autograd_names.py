@@ -76,6 +76,9 @@ def grad_of(
     return function(outputs, inputs, *given)
 
 
+# What Python calls them where an argument does not fit.
+backward_of.__qualname__, grad_of.__qualname__ = "backward", "grad"
+
 FUNCTIONAL = ("jacobian", "hessian", "vjp", "jvp", "hvp", "vhp")
 FORWARD_AD = ("dual_level", "make_dual", "unpack_dual", "enter_dual_level", "exit_dual_level", "UnpackedDualTensor")
 PACKING = ("saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "allow_mutation_on_saved_tensors")

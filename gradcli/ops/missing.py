@@ -114,6 +114,10 @@ AREAS: tuple[tuple[str, str], ...] = (
         "SGD, Adam, AdamW, RMSprop, Adagrad and Adadelta are there: write another update by hand inside `with torch.no_grad():`",
         "torch.optim",
     ),
+    (
+        "set the rate by hand: `for group in optimizer.param_groups: group['lr'] = ...`",
+        "torch.optim.lr_scheduler",
+    ),
 )
 """The reason, and the beginnings of full names that it holds for; the longest beginning counts."""
 
