@@ -124,7 +124,7 @@ STALE = "a value that it kept for backward was overwritten afterwards, outside t
 
 def stale(node: OperationNode) -> Blame | None:
     """A kept value that is no longer the one that the operation saw: overwritten outside the graph."""
-    if node.records is None:
+    if node.records is None or not isinstance(node.saved, tuple):  # else what is kept is in the hands of the program's own hooks
         return None
     count = len(node.edges)
     for slot, value in zip(node.plan.slots, node.saved, strict=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -208,7 +209,7 @@ class Alone:
         """The line of the last operation that made a gradient (or, for one that is None, another): which return ran."""
         try:
             with own_sweep(recorded=True):
-                found = self.call.cls.backward(self.node.context, *[Tensor(np.array(w), True) for w in self.weights])
+                found = self.call.cls.rule()(self.node.context, *[Tensor(np.array(w), True) for w in self.weights])
         except (RuntimeError, TypeError, ValueError):
             return None
         results = found if isinstance(found, tuple) else (found,)
@@ -226,7 +227,8 @@ class Alone:
         values = [(f"argument {p[0] + 1}", np.asarray(i.fixed[0].value)) for p, i in zip(self.places, self.inputs, strict=True) if i.fixed]
         outputs = [np.asarray(t.record.value) for t in self.terms if t.record is not None]
         values += [("the output" if len(outputs) == 1 else f"output {k + 1}", v) for k, v in enumerate(outputs)]
-        return Context(counts, sums, values, others, upstream, lambda weights: self.along(position, weights))
+        along = partial(self.along, position) if self.terms else None  # nothing leads from a constant output to the inputs
+        return Context(counts, sums, values, others, upstream, along)
 
     def along(self, position: int, weights: np.ndarray) -> np.ndarray | None:
         """The right gradient of one input for another upstream gradient of the only output."""

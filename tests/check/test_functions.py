@@ -421,3 +421,31 @@ def test_the_gradient_by_a_symmetric_matrix_may_be_shared_out_among_its_triangle
     functions, found = alone(check, "import torch\n" + CHOLESKY.format(gradient=gradient))
     assert functions["Chol"].status == status
     assert found.targets[0].status == status
+
+
+def test_a_constant_output_has_no_gradient(check) -> None:
+    functions, found = alone(check, function("(x > 0).double()", "return g * 1.5") + X + "loss = F.apply(x).sum()")
+    assert functions["F"].failing
+    assert found.status == "fail"
+
+
+def test_an_output_that_is_no_tensor_is_left_out(check) -> None:
+    functions, _ = alone(check, function("5", "return g") + X + "n = F.apply(x)\nloss = (x * n).sum()")
+    assert functions["F"].status == "pass"
+
+
+def test_a_rule_called_vjp(check) -> None:
+    text = function("x * 3", "return g * 6").replace("def backward", "def vjp")
+    functions, found = alone(check, text + X + "loss = F.apply(x).sum()")
+    assert (functions["F"].why, found.status) == (
+        "the gradient for argument 1 is right up to a factor of 2: it is twice the derivative",
+        "fail",
+    )
+
+
+def test_hooks_on_kept_tensors_that_change_them(check) -> None:
+    found = check(
+        "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x.pow(2)\n"
+        "y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t * 2)\ny.sum().backward()\n"
+    )
+    assert found.status == "fail"
