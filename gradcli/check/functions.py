@@ -109,7 +109,7 @@ class Alone:
 
     def faults(self) -> list[Fault]:
         """The wrong ones among the gradients that its backward returns; none where forward gave no tensor."""
-        if not self.terms:
+        if all(dtype is None for _, dtype in self.node.shapes):
             return []
         sent = [np.array(w, dtype=dtype)[()] for w, (_, dtype) in zip(self.weights, self.node.shapes, strict=True)]
         try:
