@@ -26,7 +26,8 @@ from gradcli.engine.storage import Storage
 from gradcli.engine.sweep import Pass
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record, Tracer
-from gradcli.errors import AutogradError, GradcliError
+from gradcli.errors import AutogradError, GradcliError, builtin_name
+from gradcli.interpreter.faults import is_told
 from gradcli.references.derived import TAIL_DIGITS
 from gradcli.references.difference import as_float
 from gradcli.references.estimate import NoAnswer
@@ -68,10 +69,8 @@ def check_functions(
     results, faults = [], []
     calls = {cls: [c for c in tracer.calls if c.cls is cls and isinstance(c.node, FunctionNode)][:CALLS] for cls in by_call(tracer)}
     surrogates = {cls for cls in calls if tracer.is_surrogate(cls)}
-    first = {
-        cls: [fault for call in own for fault in Alone(call, budget, seed, rtol).faults()]
-        for cls, own in calls.items() if cls not in surrogates
-    }  # fmt: skip
+    looks = {cls: [Alone(call, budget, seed, rtol) for call in own] for cls, own in calls.items() if cls not in surrogates}
+    first = {cls: [fault for look in own for fault in look.faults()] for cls, own in looks.items()}
     untrue = surrogates | {cls for cls, found in first.items() if found}
     for cls, own in calls.items():
         line = cls.span.line if getattr(cls, "span", None) else None
@@ -83,7 +82,8 @@ def check_functions(
             found = [fault for call in own for fault in again(call, budget, seed, untrue)]
         faults += found
         verdict: Verdict = "pass" if not found else "nan" if all(f.verdict == "nan" for f in found) else "fail"
-        results.append(FunctionResult(cls.__name__, line, verdict, bool(found), found[0].why if found else None))
+        why = found[0].why if found else next((look.unable for look in looks[cls] if look.unable), None)
+        results.append(FunctionResult(cls.__name__, line, verdict, bool(found), why))
     return results, faults
 
 
@@ -106,6 +106,8 @@ class Alone:
         """For each input at which arguments it was given."""
         self.replays: dict[tuple[int, int, int], Exact | NoAnswer] = {}
         """What a witness knows of the outputs: the same whatever comes from above."""
+        self.unable: str | None = None
+        """Why nothing can be said of this call."""
 
     def faults(self) -> list[Fault]:
         """The wrong ones among the gradients that its backward returns; none where forward gave no tensor."""
@@ -115,6 +117,11 @@ class Alone:
         try:
             given = alone(self.node, sent)
         except AutogradError:  # what it saved was written to since, and no trace knows it
+            return []
+        except Exception as error:
+            if not is_told(error):
+                raise
+            self.unable = f"not judged alone: for another grad_output its backward raises {builtin_name(error)}: {error}"
             return []
         if any((s != w).any() for s, w in zip(sent, self.weights, strict=True)):
             return [Fault(self.call, 0, "inplace", "backward changes grad_output in place: what else gets this gradient is wrong then")]
@@ -210,7 +217,9 @@ class Alone:
         try:
             with own_sweep(recorded=True):
                 found = self.call.cls.rule()(self.node.context, *[Tensor(np.array(w), True) for w in self.weights])
-        except (RuntimeError, TypeError, ValueError):
+        except Exception as error:
+            if not is_told(error):
+                raise
             return None
         results = found if isinstance(found, tuple) else (found,)
         nodes = [r.node for r in [*results[index : index + 1], *results] if isinstance(r, Tensor) and r.node is not None]

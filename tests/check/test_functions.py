@@ -449,3 +449,10 @@ def test_hooks_on_kept_tensors_that_change_them(check) -> None:
         "y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t * 2)\ny.sum().backward()\n"
     )
     assert found.status == "fail"
+
+
+def test_a_backward_that_fails_for_another_gradient_is_not_judged_alone(check) -> None:
+    backward = "if g.sum() != 3:\n    raise ValueError('only ones')\nreturn g * 2 * x"
+    functions, found = alone(check, function("x * x", backward) + "x = tensor([0.5, 1.0, 2.0], requires_grad=True)\ny = F.apply(x).sum()")
+    assert (functions["F"].status, found.status) == ("pass", "pass")
+    assert functions["F"].why == "not judged alone: for another grad_output its backward raises ValueError: only ones"
