@@ -16,6 +16,7 @@ from gradcli.engine.trace import Record, Tracer, snapshot
 from gradcli.errors import DataError, DtypeError, KernelError, ShapeError
 from gradcli.ops.budget import budget
 from gradcli.ops.elementwise import Elementwise
+from gradcli.ops.layout import following, rows
 from gradcli.ops.operation import Operation
 from gradcli.ops.promotion import floated, promote, scalar_type, wider
 from gradcli.ops.window import Window
@@ -93,6 +94,10 @@ def evaluate(op: Operation, args: tuple[Any, ...], values: list[Any]) -> Any:
         raise truth_error(op, error) or error from error
     except ValueError as error:
         raise broadcast_error(values) or error from error
+    if op.row_major:
+        out = tuple(map(rows, out)) if type(out) is tuple else rows(out)
+    elif type(out) is ndarray and out.ndim > 1 and isinstance(op, Elementwise):
+        out = following(out, values)
     if op.view:
         if type(out) is np.ndarray and out.size > LARGE:
             budget.elements(out.size)

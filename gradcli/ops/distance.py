@@ -32,6 +32,7 @@ class Cdist(Operation):
     derivative is 0, as PyTorch's; elements of a pair that tie for p = inf share it.
     """
 
+    row_major = True
     saves = "p result=out x1=x x2=y"
     derivative = "CdistBackwardBackward0"
     refused = "biuc"

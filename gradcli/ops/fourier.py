@@ -26,6 +26,7 @@ Examples = Iterable[tuple[Operation, tuple[Value, ...]]]
 class Transform(Structural, abstract=True):
     """Over the axes `dim`, the result times `scale`."""
 
+    row_major = True
     analytic = False
     dim: tuple[int, ...]
     scale: float = 1.0

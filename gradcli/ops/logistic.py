@@ -15,6 +15,7 @@ from gradcli.ops.where import where
 class LogSigmoid(Elementwise):
     """log(sigmoid(x)) = -log(1 + e ** -x)."""
 
+    row_major = True
     saves = "buffer self=x"
     derivative = "LogSigmoidBackwardBackward0"
     refused = "biuc"

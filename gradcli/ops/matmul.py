@@ -153,6 +153,7 @@ class Dot(Product):
 class Vdot(Product):
     """Inner product of two vectors, the first conjugated: sum_k conj(x[k]) * y[k]. (k), (k) -> ()."""
 
+    row_major = True
     refused = "b"
     kernel_name = "dot"
 

@@ -32,6 +32,7 @@ class Normalized(Operation, abstract=True):
     Gradient for x, with h = (x - mean) / deviation and gh = g * weight: (gh - mean(gh) - h * mean(gh * h)) / deviation.
     """
 
+    row_major = True
     eps: float = 1e-5
     keeps_all = True
 

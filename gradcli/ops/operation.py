@@ -132,6 +132,8 @@ class Operation:
     """Not analytic in its numpy form, but its definition (`exact`) is right for tangents in extended precision."""
     one_triangle: ClassVar[bool] = False
     """It takes one triangle of its argument for a symmetric matrix; the gradient is symmetric by convention."""
+    row_major: ClassVar[bool] = False
+    """Its result lies in memory row by row, however its arguments do."""
     floating: ClassVar[bool] = False
     """Its results are floats: of truth values and integers alone it makes floats first, of PyTorch's default dtype."""
     refused: ClassVar[str] = ""

@@ -55,6 +55,7 @@ class Patches(Structural, abstract=True):
 class Im2col(Patches):
     """Every patch of the image as a column: (n, c, h, w) -> (n, c * kernel, places)."""
 
+    row_major = True
     refused = "biu"
     kernel_name = "im2col_out_cpu"
 

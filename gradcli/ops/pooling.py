@@ -25,6 +25,7 @@ Windows = tuple[tuple[int, ...], ...]
 class AxisMap(Structural):
     """Each of the last axes multiplied by a constant matrix (out, in): means over windows, interpolation. (..., in...) -> (..., out...)."""
 
+    row_major = True
     saves = ""
     matrices: tuple[Value, ...]
     label: str = "AvgPool2DBackward0"

@@ -29,6 +29,8 @@ class Roll(Structural):
     Shapes: any, kept.
     """
 
+    row_major = True
+
     shifts: tuple[int, ...]
     dims: tuple[int, ...]
 
@@ -51,6 +53,8 @@ class Roll(Structural):
 
 class Rot90(Structural):
     """Turned `k` times by a right angle, from axis dims[0] towards dims[1]. (..., n, ..., m, ...) -> (..., m, ..., n, ...) for odd k."""
+
+    row_major = True
 
     k: int
     dims: tuple[int, ...]

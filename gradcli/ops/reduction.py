@@ -31,6 +31,7 @@ class Reduction(Operation, abstract=True):
     `dim_node` is PyTorch's name of the node when axes are given; `both_save` what the nodes save without and with axes.
     """
 
+    row_major = True
     dim: Dims = None
     keepdim: bool = False
     dim_node = ""

@@ -25,6 +25,7 @@ from gradcli.ops.shape import reshape
 class Logcumsumexp(Operation):
     """log(exp(x_1) + ... + exp(x_k)) along `dim`, without overflow. Shapes: any, kept."""
 
+    row_major = True
     refused = "biuc"
     kernel_name = "logcumsumexp_out_cpu"
     analytic = False
@@ -66,6 +67,7 @@ class Logcumsumexp(Operation):
 class Cummax(Chosen):
     """The largest element so far along `dim`, and where it is: the last of those that tie. (..., n, ...) -> (..., n, ...) twice."""
 
+    row_major = True
     saves = "dim indices=decision self=x"
     refused = "c"
     lowest = False

@@ -75,6 +75,8 @@ class Shift(Structural):
 class Cumsum(Structural):
     """The running sum along `dim`: y_k = x_1 + ... + x_k. Shapes: any, kept. Gradient: the sum of g from the end back to each place."""
 
+    row_major = True
+
     dim: int
 
     def forward(self, x: Value) -> Value:
@@ -129,6 +131,8 @@ class Recurrence(Operation):
 
 class Cumprod(Operation):
     """The running product along `dim`: y_k = x_1 * ... * x_k. Right at zeros, to every order. Shapes: any, kept."""
+
+    row_major = True
 
     dim: int
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.errors import ShapeError
 from gradcli.ops.axes import many_dims, one_dim, raw, sizes
+from gradcli.ops.layout import dense
 from gradcli.ops.operation import Operation, Structural, Value, View
 from gradcli.ops.structure import Expand
 
@@ -52,10 +53,12 @@ class ReshapeAlias(ViewAs):
 
 
 class Clone(Structural):
-    """A copy in memory of its own. Shapes: any, kept."""
+    """A copy in memory of its own, row by row unless `kept`: then in the order of x, if that has no gaps. Shapes: any, kept."""
+
+    kept: bool = False
 
     def forward(self, x: Value) -> Value:
-        return np.array(x, subok=True)[()] if np.ndim(x) == 0 else np.array(x, order="C", subok=True)
+        return np.array(x, subok=True)[()] if np.ndim(x) == 0 else np.array(x, order="K" if self.kept and dense(x) else "C", subok=True)
 
     def vjp_x(self, g: Value) -> Value:
         return g
@@ -285,7 +288,7 @@ def in_place(op: Operation, node: str) -> Operation:
 
 def clone(x: Value) -> Any:
     """A copy in memory of its own, through which gradients flow."""
-    return Clone()(x)
+    return Clone(kept=True)(x)
 
 
 def contiguous(x: Value) -> Any:

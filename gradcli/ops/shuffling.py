@@ -15,6 +15,8 @@ from gradcli.ops.operation import Structural, Value
 class PixelShuffle(Structural):
     """Channels spread over r x r places. (..., C * r * r, H, W) -> (..., C, H * r, W * r), r = `upscale_factor`."""
 
+    row_major = True
+
     upscale_factor: int
 
     def forward(self, x: Value) -> Value:
@@ -38,6 +40,8 @@ class PixelShuffle(Structural):
 class PixelUnshuffle(Structural):
     """Places gathered into channels. (..., C, H * r, W * r) -> (..., C * r * r, H, W), r = `downscale_factor`."""
 
+    row_major = True
+
     downscale_factor: int
 
     def forward(self, x: Value) -> Value:
@@ -60,6 +64,8 @@ class PixelUnshuffle(Structural):
 
 class ChannelShuffle(Structural):
     """Channels (axis 1) of all groups interleaved. (N, C, ...) -> (N, C, ...)."""
+
+    row_major = True
 
     groups: int
 

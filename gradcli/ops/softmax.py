@@ -42,6 +42,7 @@ class Softmax(Operation):
     Shapes: any, kept. Gradient: out * (g - sum(g * out)), from d out_i / d x_j = out_i * (delta_ij - out_j).
     """
 
+    row_major = True
     refused = "biu"
     kernel_name = "softmax_lastdim_kernel_impl"
 
@@ -87,6 +88,7 @@ class LogSoftmax(Operation):
     Shapes: any, kept. Gradient: g - softmax(x) * sum(g).
     """
 
+    row_major = True
     refused = "biu"
     kernel_name = "log_softmax_lastdim_kernel_impl"
 

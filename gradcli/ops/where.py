@@ -39,6 +39,7 @@ class Where(Elementwise):
 class MaskedFill(Elementwise):
     """value where the mask holds, x elsewhere. The mask is a constant. `form` numbers PyTorch's spellings: a number, a tensor."""
 
+    row_major = True
     saves = "mask"
     selects = ("mask",)
     form: int = 0
