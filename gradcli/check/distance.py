@@ -74,7 +74,8 @@ def differs(given: np.ndarray, expected: np.ndarray | None, opinion: Opinion, cl
     """Whether some element is off by more than `close`, relative to itself, and `cancelled`, relative to the terms that make it up."""
     if expected is None:
         return False
-    gross = np.where(np.isfinite(opinion.gross), opinion.gross, 0.0)
+    largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)  # the terms that add up to an element may be unknown
+    gross = np.where(np.isfinite(opinion.gross), opinion.gross, largest)
     room = close * np.abs(expected) + cancelled * gross + TINY
     if opinion.difference is not None:
         silent = np.full(expected.shape, True) if opinion.symbolic is None else ~np.isfinite(opinion.symbolic.value)

@@ -216,12 +216,12 @@ def judge_input(
 
     def rederive() -> np.ndarray | None:
         if opinion.symbolic is None:
-            return exact.gradient(number, target, position)
+            return None
         again = exact.agreeing(number, target, position, opinion.symbolic.value)
         return None if again is None else direction.trusted(again, opinion, item)
 
     def extended() -> np.ndarray | None:
-        return None if item.claimed is not None else exact.extended.gradient(number, target, position)
+        return exact.extended.gradient(number, target, position)
 
     def arbiter(elements: np.ndarray) -> np.ndarray:
         return witness.arbitrate(position, elements)
@@ -233,7 +233,9 @@ def judge_input(
 
     slopes = partial(witness.slopes, position)
     point = parts(item.tensor.value)
-    judgement = Judge(given, opinion, item.precision, rederive, arbiter, tolerance, point, rounding, slopes, extended).judge()
+    judgement = Judge(
+        given, opinion, item.precision, rederive, arbiter, tolerance, point, rounding, slopes, extended, item.claimed is not None
+    ).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)
     forgive_hidden_kinks(judgement, item, np.asarray(given, dtype=float))

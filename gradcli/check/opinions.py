@@ -52,7 +52,7 @@ class Opinion:
     tangents: Project | None = None
     """The symbolic derivative along directions, where the program is too large for one by element."""
     doubt: Doubt | None = None
-    """How far rounding moves what tangents find."""
+    """What tangents find at a point rounded anew."""
     slopes: Project | None = None
     """Differences along directions, where the input is too large for differences by element."""
 
@@ -276,8 +276,8 @@ class Witness:
         return self.summed(position, tangent.along, direction)
 
     def doubt(self, position: int, direction: np.ndarray) -> float:
-        """How far rounding the point moves what tangents find along a direction."""
-        return sum(tangent.doubt(path, term.weights, direction) for term, path in self.paths(position) if term.weights is not None)
+        """What tangents find along a direction at a point rounded anew."""
+        return self.summed(position, tangent.beside, direction)[0]
 
     def slopes(self, position: int, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The slopes to the right and to the left by some (flat) elements, and their bar; None where they cannot be told."""

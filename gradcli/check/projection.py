@@ -19,7 +19,7 @@ FEWER = 4e2
 """The same for shorter formats, whose programs cannot be as long."""
 LOOSE = 10.0
 """How much more is allowed to a gradient in such a format that cannot be had without rounding."""
-WALK = 64.0
+WALK = 16.0
 """Roundings of each term: with the random signs of a direction they add up like the steps of a walk, as their root mean square does."""
 WIDE = 1e-3
 """An error bar of this part of the largest term, or of the derivative, decides nothing."""
@@ -27,7 +27,7 @@ SAME = 1e-9
 """Relative distance of ratios that are taken to be one factor."""
 
 Doubt = Callable[[np.ndarray], float]
-"""How far rounding moves the derivative along a direction."""
+"""The derivative along a direction at a point rounded anew."""
 Project = Callable[[np.ndarray], tuple[float, float]]
 """The derivative along a direction, and its error bar."""
 
@@ -53,8 +53,9 @@ class Projection:
         self.given = np.array(given, dtype=float)
         self.size = size
         self.project = project
-        self.expected = eps * (room * FEWER if eps > np.finfo(np.float64).eps else ROUNDINGS)
-        self.walk = eps * WALK
+        short = eps > np.finfo(np.float64).eps
+        self.expected = eps * (room * FEWER if short else ROUNDINGS)
+        self.walk = eps * WALK * (room if short else 1.0)
         self.doubt = doubt
         self.rng = np.random.default_rng(0)
         self.wrong: dict[int, float] = {}
@@ -108,7 +109,7 @@ class Projection:
         rounding = self.expected * float(np.abs(terms).max(initial=0.0)) + self.walk * float(np.linalg.norm(terms))
         difference = abs(float(terms.sum()) - value)
         if difference > rounding and self.doubt is not None:
-            bar = max(bar, self.doubt(direction))
+            bar = max(bar, abs(self.doubt(direction) - value))
         return difference / (BARS * bar + rounding + 5e-324) if np.isfinite(difference) else np.inf
 
     def common_factor(self) -> float | None:

@@ -31,6 +31,10 @@ class Transform(Structural, abstract=True):
     dim: tuple[int, ...]
     scale: float = 1.0
 
+    @property
+    def mixed(self) -> tuple[int, ...]:
+        return self.dim
+
     def lengths(self, x_shape: tuple[int, ...]) -> tuple[int, ...]:
         """How many numbers are transformed along each axis."""
         return tuple(x_shape[d] for d in self.dim)
@@ -154,9 +158,10 @@ def waves(n: int) -> tuple[np.ndarray, np.ndarray]:
     """cos and sin of 2 pi j k / n, in high precision."""
     import mpmath
 
-    angles = [[mpmath.mpf(2 * (j * k % n)) / n for k in range(n)] for j in range(n)]
-    cosines, sines = ([[wave(a) for a in row] for row in angles] for wave in (mpmath.cospi, mpmath.sinpi))
-    return np.array(cosines, dtype=object).reshape(n, n), np.array(sines, dtype=object).reshape(n, n)
+    angles = [mpmath.mpf(2 * k) / n for k in range(n)]
+    cosines, sines = (np.array([wave(a) for a in angles], dtype=object) for wave in (mpmath.cospi, mpmath.sinpi))
+    places = np.multiply.outer(np.arange(n), np.arange(n)) % n
+    return cosines[places], sines[places]
 
 
 def by_definition(x: Value, dims: Sequence[int], scale: float, inverse: bool) -> Value:

@@ -264,6 +264,11 @@ class Operation:
         """The number of elements of a result larger than its arguments, so that a limit can refuse it before it exists; else 0."""
         return sum(map(np.size, args)) if self.variadic else 0
 
+    @property
+    def mixed(self) -> tuple[int, ...]:
+        """The axes of its only argument along which every element goes into every element of the result."""
+        return ()
+
     def work(self, *args: Value) -> int:
         """How many elementary operations it takes, when that is out of proportion to its arguments and its result."""
         *lead, m, n = (1, 1, *np.shape(args[0]))

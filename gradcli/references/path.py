@@ -80,8 +80,11 @@ class Path:
 
 
 def scalar_operations(step: Record) -> int:
-    """The elements of a result; for a product n x k by k x m also the k that are summed: the root of (n k)(k m)(n m)."""
+    """The elements of a result, times those that each is summed from; for a product n x k by k x m the root of (n k)(k m)(n m)."""
     size = int(np.size(step.value))
+    if step.op is not None and step.op.mixed:
+        (x,) = (a.value if isinstance(a, Record) else a for a in step.inputs)
+        return size * sum(int(np.shape(x)[d]) for d in step.op.mixed)
     sizes = [int(np.size(a.value if isinstance(a, Record) else a)) for a in step.inputs if not np.isscalar(a)]
     if isinstance(step.op, Elementwise) or len(sizes) < 2:
         return size

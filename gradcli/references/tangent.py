@@ -50,11 +50,10 @@ def along(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float
     return float(slope(path, weights, direction, np.zeros(()))), 0.0
 
 
-def doubt(path: Path, weights: np.ndarray, direction: np.ndarray) -> float:
-    """How far rounding the point moves the derivative along a direction: as far any float formula of it may be off."""
+def beside(path: Path, weights: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
+    """`along` at the point rounded anew: as far as the two are apart, any float formula of the derivative may be off."""
     signs = np.where(np.arange(direction.size) % 2, 1.0, -1.0).reshape(direction.shape)
-    beside = slope(path, weights, direction, JITTER * float(np.finfo(np.float64).eps) * signs)
-    return float(abs(beside - slope(path, weights, direction, np.zeros(()))))
+    return float(slope(path, weights, direction, JITTER * float(np.finfo(np.float64).eps) * signs)), 0.0
 
 
 def slope(path: Path, weights: np.ndarray, direction: np.ndarray, jitter: np.ndarray) -> np.longdouble:

@@ -212,7 +212,7 @@ def test_a_run_without_rounding_that_goes_another_way_proves_nothing() -> None:
 
 
 def test_digits_that_rounding_takes_are_told_where_differences_alone_speak() -> None:
-    given = {"slope": [1.0], "bar": [1e-12]}
+    given = {"symbolic": [NAN], "slope": [1.0], "bar": [1e-12]}
     assert verdicts(judge([1.01], exactly=[1.0], **given)) == [("unstable", False)]
     assert verdicts(judge([1.0 + 1e-10], exactly=[1.0], **given)) == [PASS]
     assert verdicts(judge([1.01], exactly=[1.01], **given)) == [FAIL]

@@ -138,3 +138,17 @@ def test_a_factor_within_rounding_is_none() -> None:
     truth = np.linspace(1.0, 2.0, 40)
     projection = Projection(truth * (1 + 1e-6), np.ones(40), lambda d: (float((truth * d).sum()), 0.0), eps=float(np.finfo(np.float32).eps))
     assert projection.common_factor() is None
+
+
+def test_a_long_transform_is_left_to_differences_at_once() -> None:
+    text = "import torch\nx = torch.randn(4096, requires_grad=True)\nloss = (torch.fft.fft(x).abs() ** 2).mean()\nclaim(loss, x, {} * x)"
+    assert check_file("fft.grad", text.format("2"), CheckOptions()).status == "pass"
+    wrong = check_file("fft.grad", text.format("torch.where(torch.arange(4096) == 99, 2.001, 2.0)"), CheckOptions())
+    assert np.argwhere(wrong.targets[0].inputs[0].verdicts == "fail").tolist() == [[99]]
+
+
+def test_rounding_of_the_size_of_the_largest_element_is_none_where_terms_are_unknown() -> None:
+    text = "import torch\nA = torch.randn(12, 8, dtype=torch.float32, requires_grad=True)\nloss = torch.linalg.svdvals(A).log().sum()"
+    (target,) = check_file("svd.grad", text, CheckOptions()).targets
+    assert target.symbolic.startswith("none")
+    assert target.status == "pass"
