@@ -178,7 +178,8 @@ class Judge:
         exactly = np.full(self.given.shape, np.nan) if found is None else found
         silent = np.isnan(exactly) | (np.abs(exactly - self.given) > np.abs(self.given - self.symbolic))  # it went another way
         gross = np.where(np.isfinite(self.opinion.gross), self.opinion.gross, 0.0)
-        agree = np.abs(exactly - self.symbolic) <= 1e-12 * np.abs(self.symbolic) + 1e-14 * gross
+        alike = max(1e-12, ULPS * self.eps)  # what a program holds constant is rounded in the one and not in the other
+        agree = np.abs(exactly - self.symbolic) <= alike * np.abs(self.symbolic) + 1e-14 * gross
         self.set(far & agree & digits, "pass")
         self.set((far & agree & ~digits) | (lost & agree), "unstable")
         self.set(lost & silent, "unstable")

@@ -216,3 +216,9 @@ def test_digits_that_rounding_takes_are_told_where_differences_alone_speak() -> 
     assert verdicts(judge([1.01], exactly=[1.0], **given)) == [("unstable", False)]
     assert verdicts(judge([1.0 + 1e-10], exactly=[1.0], **given)) == [PASS]
     assert verdicts(judge([1.01], exactly=[1.01], **given)) == [FAIL]
+
+
+def test_a_run_without_rounding_may_be_off_by_the_constants_that_a_float32_program_rounds() -> None:
+    given, truth = [1.21756e-07], [1.218453e-07]
+    assert verdicts(judge(given, symbolic=truth, exactly=[1.2184521e-07], gross=[1e-7], dtype=np.float32)) == [("unstable", False)]
+    assert verdicts(judge(given, symbolic=truth, exactly=[1.21756e-07], gross=[1e-7], arbiter=truth, dtype=np.float32)) == [FAIL]
