@@ -27,8 +27,8 @@ def member(module: ast.Module, cls: Any, name: str) -> ast.FunctionDef | None:
 
 
 def backward_of(module: ast.Module, cls: Any) -> ast.FunctionDef | None:
-    """The definition of a class's backward."""
-    return member(module, cls, "backward")
+    """The definition of a class's backward, which may be called vjp."""
+    return member(module, cls, "backward") or member(module, cls, "vjp")
 
 
 def parameter(module: ast.Module, cls: Any, index: int) -> str | None:
