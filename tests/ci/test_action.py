@@ -63,12 +63,14 @@ def test_it_annotates_and_reports(runner, project):
     assert len(json.loads((project / "gradients.sarif").read_text())["runs"][0]["results"]) >= 1
 
 
+@pytest.mark.slow
 def test_it_passes_options_on(runner, project):
     (project / "kink.grad").write_text("x = tensor(0.0, requires_grad=True)\ny = relu(x)\n")
     assert runner(paths="kink.grad").returncode == 0
     assert runner(paths="kink.grad", options="--strict").returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["$(touch pwned)`touch pwned`; touch pwned", "a\n&& touch pwned", "'; touch pwned; '"])
 def test_what_stands_in_an_input_is_no_command(runner, project, text):
     assert runner(paths=text, options="").returncode in (2, 5)

@@ -28,6 +28,7 @@ def lines_of(name: str) -> list[str]:
 SHELL = [".github/workflows/gradients.yml", ".gitlab-ci.yml"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHELL)
 @pytest.mark.parametrize("wrong", [False, True])
 def test_the_lines_do_what_a_ci_system_needs(name, wrong, shell, project):

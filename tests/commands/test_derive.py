@@ -105,6 +105,7 @@ def test_the_same_by_two_names(gradcli, form) -> None:
     assert "exclude each other" in both.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rounds", "step", "message"),
     [

@@ -43,6 +43,7 @@ def test_closed_streams(programs, tmp_path, redirection):
     assert (done.stdout.splitlines()[-1], done.stderr) == ("status 0", "")
 
 
+@pytest.mark.slow
 @UNIX
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_a_report_to_a_stream_that_is_a_file(programs, tmp_path, name):
@@ -59,6 +60,7 @@ def test_nothing_to_read(tmp_path):
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+@pytest.mark.slow
 @UNIX
 def test_a_script_under_set_e(programs, tmp_path):
     programs("good", "wrong", "syntax", "nothing")
@@ -93,6 +95,7 @@ def test_nobody_hears_of_an_error(programs, tmp_path):
     assert (tmp_path / "out.json").exists()
 
 
+@pytest.mark.slow
 @UNIX
 @pytest.mark.parametrize("format", ["table", "jsonl"])
 @pytest.mark.parametrize(("stream", "status"), [("1>/dev/full", 2), ("| exec true <&-", 141)])
