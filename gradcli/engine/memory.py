@@ -40,13 +40,18 @@ def check_overlap(target: Any, other: Any) -> None:
     ours, theirs = byte_bounds(target), byte_bounds(other)
     if not (is_dense(target, ours) and is_dense(other, theirs)):
         return
-    if ours == theirs and target.shape == other.shape and target.strides == other.strides:
+    if ours == theirs and target.shape == other.shape and steps(target) == steps(other):
         return
     if ours[0] < theirs[1] and theirs[0] < ours[1]:
         raise AutogradError(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
+
+
+def steps(array: np.ndarray) -> list[int]:
+    """The strides that count: NumPy's of an axis of length 1 may be anything."""
+    return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
 
 
 def is_dense(array: np.ndarray, bounds: tuple[int, int]) -> bool:
