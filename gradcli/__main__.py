@@ -8,9 +8,9 @@ INTERRUPTED = 130
 def main() -> None:
     """The command line, which takes a moment to import: Ctrl-C may come before it is there to be told."""
     try:
-        from gradcli import cli
+        from gradcli.cli import main as run  # `from gradcli import cli` would ask the library for the name first, and load it all
 
-        cli.main()
+        run()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

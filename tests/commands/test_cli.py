@@ -23,8 +23,8 @@ def test_help_imports_nothing_heavy(arguments):
     code = (
         "import sys, atexit\n"
         "atexit.register(lambda: print(*sorted(name.partition('.')[0] for name in sys.modules), file=sys.stderr))\n"
-        "from gradcli.cli import main\n"
         f"sys.argv = ['gradcli', *{arguments!r}]\n"
+        "from gradcli.__main__ import main\n"
         "main()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
