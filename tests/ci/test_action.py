@@ -77,6 +77,7 @@ def test_what_stands_in_an_input_is_no_command(runner, project, text):
     assert not (project / "pwned").exists()
 
 
+@pytest.mark.slow
 def test_the_hook_runs_on_the_files_that_it_names(shell, project):
     assert {"id", "name", "entry", "language", "files"} <= set(HOOK)
     (project / "wrong.grad").write_text(WRONG)

@@ -78,6 +78,7 @@ def test_misuse_is_told(capsys, arguments, message):
     assert message in err
 
 
+@pytest.mark.slow
 def test_every_operation_has_a_page():
     for name in operations.names():
         row = operations.row(name)

@@ -35,6 +35,7 @@ def test_closed_pipe_surely(programs, tmp_path):
     assert done.stderr == "141\n"
 
 
+@pytest.mark.slow
 @UNIX
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- <&-"])
 def test_closed_streams(programs, tmp_path, redirection):
@@ -113,6 +114,7 @@ def test_a_working_directory_that_is_gone(tmp_path):
     assert (done.stdout, done.stderr) == ("2\n", "gradcli: error: the working directory is gone, or may not be looked into\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
 def test_encodings(gradcli_process, tmp_path, environment):
     (tmp_path / "grad.grad").write_text("# µ ± 梯度\nλ = tensor(1.0, requires_grad=True)\nout = λ * 2\n", encoding="utf-8")

@@ -20,6 +20,7 @@ def test_the_shipped_table_is_what_sympy_derives() -> None:
         assert tabulate.module_text() == tabulate.TABLE_FILE.read_text("utf-8"), "run python -m gradcli.references.tabulate"
 
 
+@pytest.mark.slow
 def test_shipped_and_fresh_evaluators_give_the_same() -> None:
     compared = 0
     with np.errstate(all="ignore"), mpmath.workdps(50):
