@@ -231,10 +231,15 @@ def judge_input(
         inputs, place = (witness.inputs, position) if witness.joint else ([witness.inputs[position]], 0)
         return sensitivity(inputs, place, witness.budget, eps)
 
+    def value_loss() -> float | None:
+        ulps = value_ulps(target, witness)
+        return None if ulps is None else ulps * float(np.finfo(item.precision).eps)
+
     slopes = partial(witness.slopes, position)
     point = parts(item.tensor.value)
+    claimed = item.claimed is not None
     judgement = Judge(
-        given, opinion, item.precision, rederive, arbiter, tolerance, point, rounding, slopes, extended, item.claimed is not None
+        given, opinion, item.precision, rederive, arbiter, tolerance, point, rounding, slopes, extended, claimed, value_loss
     ).judge()
     if item.claimed is not None and opinion.kinked:
         allow_subgradient(judgement, item, witness.budget)

@@ -107,10 +107,12 @@ class Judge:
         slopes: Slopes | None = None,
         extended: Rederive = lambda: None,
         claimed: bool = False,
+        loss: Callable[[], float | None] = lambda: None,
     ) -> None:
         self.claimed = claimed
         self.sensitivity = sensitivity
         self.extended = extended
+        self.loss = loss
         self.point = given if point is None else point
         self.tolerance = tolerance or Tolerance()
         self.given = np.asarray(given, dtype=np.float64)
@@ -187,6 +189,8 @@ class Judge:
         doubtful = far & ~agree
         if (doubtful & silent).any():
             doubtful &= ~self.rounded_inputs(doubtful & silent, digits)
+        if doubtful.any():
+            doubtful &= ~self.rounded_value(doubtful)
         if not doubtful.any():
             return
         confirmed = self.confirm(doubtful)
@@ -202,6 +206,17 @@ class Judge:
         self.set(honest & digits, "pass")
         self.set(honest & ~digits, "unstable")
         return honest
+
+    def rounded_value(self, doubtful: np.ndarray) -> np.ndarray:
+        """Elements that are right for the value computed, where rounding has taken half of its digits and as many of theirs."""
+        loss = self.loss()
+        if loss is None or loss <= np.sqrt(self.eps):
+            return np.zeros(self.given.shape, dtype=bool)
+        seconded = np.abs(self.given - self.slope) <= BARS * self.bar + 1e-6 * np.abs(self.given)
+        room = GROSS * loss * float(np.abs(self.symbolic[np.isfinite(self.symbolic)]).max(initial=0.0))
+        moved: np.ndarray = doubtful & seconded & (np.abs(self.given - self.symbolic) <= room)
+        self.set(moved, "unstable")
+        return moved
 
     def confirm(self, doubtful: np.ndarray) -> np.ndarray:
         """Whether differences at 50 digits side with SymPy; where they side with autograd, SymPy's form is to blame.

@@ -49,3 +49,12 @@ def test_a_value_without_digits_is_told_apart_from_its_gradient(check) -> None:
 def test_ulps_of_a_good_value(check) -> None:
     assert check("x = tensor([0.3, 0.7], requires_grad=True)\ny = exp(x)").targets[0].value_ulps < 1
     assert check("x = tensor([0.3, 0.7], requires_grad=True)\ny = exp(x)", method="fd").targets[0].value_ulps is None
+
+
+@pytest.mark.parametrize(("factor", "status"), [("1", "unstable"), ("1.3", "fail")])
+def test_a_gradient_of_what_rounding_has_made_of_the_value_is_unstable(check, factor: str, status: str) -> None:
+    text = "import torch\nx = torch.randn(40, requires_grad=True)\nV = torch.linspace(0, 1, 40).unsqueeze(1) ** torch.arange(11)\n"
+    text += "y = (torch.linalg.lstsq(V, x.unsqueeze(1)).solution ** 2).sum()\n"
+    text += f"claim(y, x, torch.autograd.grad(y, x, retain_graph=True)[0] * {factor})\n"
+    assert check(text).status == status
+    assert check(text.partition("claim")[0]).status == "unstable"
