@@ -17,12 +17,12 @@ from gradcli.api.checking import options_of
 from gradcli.check import target as targets
 from gradcli.check.file import judge_target
 from gradcli.check.functions import check_functions
-from gradcli.check.judge import rank
 from gradcli.check.options import CheckOptions
 from gradcli.check.rerun import NoRerun
 from gradcli.check.result import FileResult, Note
 from gradcli.check.sampled import Sampled, allow_kinks
 from gradcli.check.target import Input, Target, Term
+from gradcli.check.verdicts import rank
 from gradcli.engine.mode import state
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer

@@ -10,10 +10,10 @@ import mpmath
 import numpy as np
 
 from gradcli.check.blame import NODES, below, wrong_rule
-from gradcli.check.judge import Judgement
 from gradcli.check.opinions import Opinion, Witness
 from gradcli.check.result import Note
 from gradcli.check.target import Target, Term
+from gradcli.check.verdicts import Judgement
 from gradcli.engine.node import OperationNode
 from gradcli.engine.trace import Record
 from gradcli.references.derived import apply

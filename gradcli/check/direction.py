@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.check.judge import Judgement, rank
 from gradcli.check.opinions import Opinion
 from gradcli.check.target import Input, Target, Term
+from gradcli.check.verdicts import Judgement, rank
 from gradcli.references.estimate import Estimate
 from gradcli.references.pair import holds_complex, joined, parts
 from gradcli.references.path import reachable

@@ -20,7 +20,7 @@ from gradcli.check.cores import check_cores
 from gradcli.check.digits import unstable_notes, value_note, value_ulps
 from gradcli.check.extras import add_extras
 from gradcli.check.functions import Fault, check_functions
-from gradcli.check.judge import Judge, Judgement, Tolerance, rank
+from gradcli.check.judge import Judge
 from gradcli.check.nonfinite import origins
 from gradcli.check.notes import gather_notes
 from gradcli.check.opinions import Opinion, Witness
@@ -31,6 +31,7 @@ from gradcli.check.result import AssertResult, FileResult, InputResult, Note, Ta
 from gradcli.check.second import second_faults
 from gradcli.check.subgradient import allow_subgradient, forgive_hidden_kinks
 from gradcli.check.target import Target
+from gradcli.check.verdicts import Judgement, Tolerance, rank
 from gradcli.engine.trace import FunctionCall, Tracer
 from gradcli.errors import GradcliError, UsageError
 from gradcli.interpreter.clock import OutOfTime

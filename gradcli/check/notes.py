@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gradcli.check.judge import Judgement
 from gradcli.check.opinions import Opinion
 from gradcli.check.result import Note
 from gradcli.check.switches import several, switch_notes
 from gradcli.check.target import Target
+from gradcli.check.verdicts import Judgement
 from gradcli.engine.trace import Record, Tracer
 from gradcli.references.path import Path
 from gradcli.references.symbolic import kink_mask

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradcli.check.judge import rank
 from gradcli.check.opinions import DIFFERENCE_WORK, Witness
 from gradcli.check.options import CheckOptions
 from gradcli.check.result import InputResult, Note, TargetResult
 from gradcli.check.target import Input
+from gradcli.check.verdicts import rank
 from gradcli.references import difference
 from gradcli.references.called import Called, sides
 from gradcli.references.estimate import Estimate, NoAnswer

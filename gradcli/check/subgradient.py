@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradcli.check.beside import beside
-from gradcli.check.judge import Judgement
 from gradcli.check.target import Input
+from gradcli.check.verdicts import Judgement
 from gradcli.references.difference import as_float, scales
 from gradcli.references.estimate import NoAnswer
 from gradcli.references.pair import parts

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.check.judge import Judge, Judgement, worst
+from gradcli.check.judge import Judge
 from gradcli.check.opinions import Opinion
+from gradcli.check.verdicts import Judgement, worst
 from gradcli.references.estimate import Estimate
 
 NAN, INF = float("nan"), float("inf")
