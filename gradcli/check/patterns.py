@@ -60,6 +60,7 @@ def recognise(given: np.ndarray, expected: np.ndarray, context: Context | None =
 
 
 def explanations(given: np.ndarray, expected: np.ndarray, context: Context) -> Iterator[Pattern | None]:
+    yield broken(given, expected)
     yield vanished(given, expected)
     yield slight(given, expected)
     yield scaled(given, expected, context)
@@ -88,6 +89,15 @@ def of_complex(given: np.ndarray, expected: np.ndarray) -> Pattern:
 
 def close(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(np.allclose(a, b, rtol=CLOSE, atol=1e-12 * float(np.max(np.abs(b), initial=0.0))))
+
+
+def broken(given: np.ndarray, expected: np.ndarray) -> Pattern | None:
+    """NaN or infinite where there is a derivative, and right elsewhere."""
+    lost = ~np.isfinite(given) & np.isfinite(expected)
+    if not lost.any() or not close(np.where(lost, 0.0, given), np.where(lost, 0.0, expected)):
+        return None
+    word = "NaN" if np.isnan(given[lost]).any() else "infinite"
+    return Pattern("nan", f"is {word} {where(lost)}, where there is a derivative")
 
 
 def vanished(given: np.ndarray, expected: np.ndarray) -> Pattern | None:

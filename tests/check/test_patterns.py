@@ -111,3 +111,10 @@ def test_empty_and_scalar_gradients_have_words_too() -> None:
     assert recognise(np.zeros((0, 3)), np.zeros((0, 3))).text == "is wrong"
     assert recognise(np.array(2.0), np.array(-7.0)).text.startswith("is right up to a factor of")
     assert recognise(np.array(2.0), np.array(0.0)).text == "is wrong: 2 instead of 0"
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite")])
+def test_what_is_not_finite_is_no_missing_mask(value: float, word: str) -> None:
+    found = recognise(np.array([value, 2.0]), np.array([0.0, 2.0]))
+    assert (found.kind, found.text) == ("nan", f"is {word} at [0], where there is a derivative")
+    assert recognise(np.array([value, 3.0]), np.array([0.0, 2.0])).kind != "nan"
