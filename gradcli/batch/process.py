@@ -29,11 +29,12 @@ class WorkerProcess:
     """`events` receives (worker, what it has said), with nothing said when it is at its end.
 
     `attentive` says that it is heard at once; else a little later, together with what it says in the meantime.
-    `symbolic`: let it import SymPy first.
+    `symbolic`: let it import SymPy first. `processor`: it runs on that one alone.
     """
 
-    def __init__(self, events: Events, *, symbolic: bool = False) -> None:
+    def __init__(self, events: Events, *, symbolic: bool = False, processor: int | None = None) -> None:
         self.events = events
+        self.processor = processor
         self.attentive = threading.Event()
         self.attentive.set()
         self.process = subprocess.Popen(
@@ -43,6 +44,9 @@ class WorkerProcess:
             env={**dict.fromkeys(ONE_THREAD, "1"), **os.environ},
             start_new_session=True,  # Ctrl-C is ours to handle
         )
+        if processor is not None:
+            with contextlib.suppress(OSError):  # it has ended already, or the processor is no longer ours
+                os.sched_setaffinity(self.process.pid, {processor})
         self.listener = threading.Thread(target=self._listen, daemon=True)
         self.listener.start()
 

@@ -59,7 +59,12 @@ class WorkersBroken(GradcliError):
 
 def cores() -> int:
     """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return len(processors()) or os.cpu_count() or 1
+
+
+def processors() -> list[int]:
+    """The processors that this process may use; empty where the system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 class Supervisor:
@@ -73,6 +78,8 @@ class Supervisor:
         self.events: Events = queue.SimpleQueue()
         self.seats: dict[WorkerProcess, Seat] = {}
         self.failed_starts = 0
+        self.homes = processors() if jobs == cores() else []
+        """Where there is a worker for every processor, each keeps to its own: a move costs it what it has in the caches."""
         for _ in range(jobs):
             self._hire()
 
@@ -160,7 +167,9 @@ class Supervisor:
         return None if timeout is None else time.monotonic() + timeout
 
     def _hire(self) -> None:
-        worker = WorkerProcess(self.events, symbolic=self.symbolic)
+        taken = {seat.worker.processor for seat in self.seats.values()}
+        processor = next((home for home in self.homes if home not in taken), None)
+        worker = WorkerProcess(self.events, symbolic=self.symbolic, processor=processor)
         self.seats[worker] = Seat(worker, time.monotonic() + START_SECONDS)
 
     def _dismiss(self, seat: Seat) -> None:

@@ -154,3 +154,22 @@ def alive(pid: int) -> bool:
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not say where processes run")
+@pytest.mark.parametrize("count", [2, 3])
+def test_workers_for_every_processor_keep_to_their_own(monkeypatch, count):
+    """Two on a machine that is said to have two processors; not two of three, which would stand in each other's way for nothing."""
+    real = sorted(os.sched_getaffinity(0))
+    if len(real) < 2:
+        pytest.skip("one processor")
+    monkeypatch.setattr("gradcli.batch.supervisor.processors", lambda: [*real, *range(1000, 1003)][:count])
+    with Supervisor(2) as supervisor:
+        homes = [os.sched_getaffinity(seat.worker.process.pid) for seat in supervisor.seats.values()]
+        assert homes == ([{real[0]}, {real[1]}] if count == 2 else [set(real), set(real)])
+        if count == 2:
+            seat = next(iter(supervisor.seats.values()))
+            seat.worker.process.kill()
+            supervisor.waiting = [0] * 9
+            supervisor._ended(seat)
+            assert [os.sched_getaffinity(s.worker.process.pid) for s in supervisor.seats.values()] == [{real[1]}, {real[0]}]
