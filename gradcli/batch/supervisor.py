@@ -173,8 +173,8 @@ class Supervisor:
         self.seats[worker] = Seat(worker, time.monotonic() + START_SECONDS)
 
     def _dismiss(self, seat: Seat) -> None:
-        del self.seats[seat.worker]
         seat.worker.kill()
+        del self.seats[seat.worker]  # only now: Ctrl-C may come in between, and whoever has a seat is ended then
 
     def _overdue(self) -> list[Answer]:
         """Kill one worker whose time is over."""
