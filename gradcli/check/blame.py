@@ -18,6 +18,7 @@ from gradcli.check.patterns import Context, counts_of, recognise
 from gradcli.check.result import Blame, InputResult
 from gradcli.check.returns import backward_of, parameter, place_of
 from gradcli.check.target import Target, Term
+from gradcli.engine.edges import behind
 from gradcli.engine.node import Node, OperationNode
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.errors import AutogradError
@@ -105,14 +106,7 @@ def sentence(target: Target, item: InputResult, inputs: Sequence[InputResult], f
 
 def below(target: Target) -> Iterator[Node]:
     """The nodes below the outputs of a target, newest first."""
-    seen: dict[Node, None] = {}
-    stack = [edge[0] for edge in (tensor.edge() for tensor, _ in target.roots) if edge is not None]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen[node] = None
-            stack.extend(edge[0] for edge in node.edges if edge is not None)
-    return iter(sorted(seen, key=lambda n: -n.sequence))
+    return reversed(behind([tensor for tensor, _ in target.roots]))
 
 
 def place(node: Node) -> tuple[int | None, int | None]:

@@ -6,7 +6,6 @@ constant (detach, .item(), a saved number) gives right first derivatives and wro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from gradcli.check.beside import curvature
 from gradcli.check.functions import Alone, Fault, own_sweep, signed
 from gradcli.check.patterns import recognise
 from gradcli.engine.backward import grad
-from gradcli.engine.node import Node, placed
+from gradcli.engine.edges import behind
+from gradcli.engine.node import placed
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import FunctionCall, Record
 from gradcli.references.estimate import NoAnswer
@@ -67,7 +67,7 @@ def derived_again(alone: Alone, direction: list[np.ndarray], untrue: set[Any]) -
             found = placed(node, node.backward([Tensor(w[()]) for w in alone.weights], sweep))
             pairs = [(g, d) for g, d in weighted(alone, found, direction) if g.requires_grad]
             inputs = [leaves[id(i.fixed[0])] for i in alone.inputs if i.fixed]
-            if any(getattr(below, "cls", None) in untrue for g, _ in pairs for below in ancestry(g)):
+            if any(getattr(below, "cls", None) in untrue for below in behind([g for g, _ in pairs])):
                 return None
             if not pairs:
                 return [np.zeros(i.shape) for i in alone.inputs]
@@ -75,18 +75,6 @@ def derived_again(alone: Alone, direction: list[np.ndarray], untrue: set[Any]) -
             return [np.zeros(i.shape) if g is None else np.asarray(g.value) for g, i in zip(again, inputs, strict=True)]
     except (RuntimeError, TypeError, ValueError, StopIteration, LookupError):
         return None
-
-
-def ancestry(tensor: Tensor) -> Iterator[Node]:
-    """The nodes that made a tensor."""
-    seen: set[Node] = set()
-    stack = [] if tensor.node is None else [tensor.node]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            stack += [edge[0] for edge in node.edges if edge is not None]
 
 
 def weighted(alone: Alone, found: list[tuple[int, Any]], direction: list[np.ndarray]) -> list[tuple[Tensor, np.ndarray]]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from gradcli.check.collect import evaluated, no_tensor
 from gradcli.commands.look import Look
 from gradcli.commands.start import Start
+from gradcli.engine.edges import behind
 from gradcli.engine.node import AccumulateGrad
 from gradcli.engine.places import names_of, places
 from gradcli.engine.tensor import Tensor, tensor
 from gradcli.errors import UsageError
-from gradcli.graph.build import Builder, reachable
+from gradcli.graph.build import Builder
 from gradcli.graph.focus import ways
 from gradcli.graph.model import Graph
 from gradcli.interpreter import Run
@@ -79,7 +80,7 @@ def last_output(done: Run) -> str:
 def all_leaves(done: Run, output: Tensor) -> dict[str, Tensor]:
     """Every leaf that requires grad: those that the file's variables hold, and those without a name below the output."""
     names = names_of(done.scope)
-    below = [node.variable for node in reachable([output]) if isinstance(node, AccumulateGrad)]
+    below = [node.variable for node in behind([output]) if isinstance(node, AccumulateGrad)]
     task = done.tree.task
     if task is not None:
         arguments = {name: done.scope[name] for name in task.leaves}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,18 @@ from gradcli.engine.node import AccumulateGrad, Edge, Form, Node
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Record
 from gradcli.errors import AutogradError
+
+
+def behind(outputs: Sequence[Tensor]) -> list[Node]:
+    """Every node behind the outputs, in order of execution."""
+    stack = [edge[0] for edge in (output.edge() for output in outputs) if edge is not None]
+    seen = dict.fromkeys(stack)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None and edge[0] not in seen:
+                seen[edge[0]] = None
+                stack.append(edge[0])
+    return sorted(seen, key=lambda node: node.sequence)
 
 
 class GradientEdge:

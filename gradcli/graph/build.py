@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradcli.engine.edges import behind
 from gradcli.engine.function import FunctionNode
 from gradcli.engine.inplace import CopySlices
 from gradcli.engine.node import AccumulateGrad, Edge, Node, OperationNode
@@ -33,18 +34,6 @@ def build(
     return Builder(outputs, scope, source, tracer).graph(steps)
 
 
-def reachable(outputs: Sequence[Tensor]) -> list[Node]:
-    """Every node behind the outputs, in order of execution."""
-    stack = [edge[0] for edge in (output.edge() for output in outputs) if edge is not None]
-    seen = set(stack)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                stack.append(edge[0])
-    return sorted(seen, key=lambda node: node.sequence)
-
-
 class Builder:
     """What is known of a run while its graph is built."""
 
@@ -57,7 +46,7 @@ class Builder:
         self.loops = Loops(tracer.rounds if tracer is not None else ())
         self.path = source.path if source is not None else ""
         tensors = [tensor for _, tensor in outputs]
-        self.nodes = reachable(tensors)
+        self.nodes = behind(tensors)
         self.ids = {node: f"n{k}" for k, node in enumerate(self.nodes)}
         self.recorded = Recorded(self.nodes, [*tensors, *(v for v in scope.values() if isinstance(v, Tensor))], tracer)
         self.labels = tracer.labels if tracer is not None else {}

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gradcli.engine.edges import behind
 from gradcli.engine.tensor import Tensor
 from gradcli.engine.trace import Tracer
 from gradcli.errors import ProgramError
 from gradcli.graph import observe
-from gradcli.graph.build import Builder, reachable
+from gradcli.graph.build import Builder
 from gradcli.graph.model import Graph, GraphEdge, GraphNode
 from gradcli.graph.nans import mark_nans
 from gradcli.interpreter import Run
@@ -66,7 +67,7 @@ def of_failure(run: Run) -> Graph:
 def open_ends(scope: Mapping[str, Any]) -> list[tuple[str, Tensor]]:
     """The tensors of a scope that nothing else was computed from."""
     tensors = [(name, value) for name, value in scope.items() if isinstance(value, Tensor) and value.requires_grad]
-    used = {edge[0] for node in reachable([value for _, value in tensors]) for edge in node.edges if edge is not None}
+    used = {edge[0] for node in behind([value for _, value in tensors]) for edge in node.edges if edge is not None}
     ends: dict[object, tuple[str, Tensor]] = {}
     for name, value in tensors:
         edge = value.edge()
