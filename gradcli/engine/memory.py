@@ -9,6 +9,7 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
 from gradcli.errors import AutogradError
+from gradcli.ops.layout import dense
 
 
 def repeats(value: Any) -> bool:
@@ -38,7 +39,7 @@ def check_overlap(target: Any, other: Any) -> None:
     if not np.may_share_memory(target, other):
         return
     ours, theirs = byte_bounds(target), byte_bounds(other)
-    if not (is_dense(target, ours) and is_dense(other, theirs)):
+    if not (dense(target) and dense(other)):
         return
     if ours == theirs and target.shape == other.shape and steps(target) == steps(other):
         return
@@ -52,8 +53,3 @@ def check_overlap(target: Any, other: Any) -> None:
 def steps(array: np.ndarray) -> list[int]:
     """The strides that count: NumPy's of an axis of length 1 may be anything."""
     return [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
-
-
-def is_dense(array: np.ndarray, bounds: tuple[int, int]) -> bool:
-    """Whether the elements fill their stretch of memory without gaps."""
-    return bounds[1] - bounds[0] == array.size * array.itemsize

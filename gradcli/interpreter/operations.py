@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from gradcli.engine.methods import find, is_tensor
@@ -24,18 +25,13 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 def public(name: str, function: Callable[..., Any], bound: int = 0) -> Callable[..., Any]:
     """A function whose calls are explained when they do not fit, and that takes NumPy's and PyTorch's spellings.
 
-    A call that obviously fits (positional arguments in the right number, a tensor first) goes straight through:
-    looking at the signature each time would cost several times the operation itself.
+    A call that obviously fits (positional arguments in the right number, a tensor first) goes straight through.
     """
-    fits: list[range] = []  # known from the first call on: at the start of every process it would cost more than all else
 
     def operation(*args: Any, **kwargs: Any) -> Any:
         try:
-            if args and not kwargs and type(args[0]) is Tensor:
-                if not fits:
-                    fits.append(positional(function))
-                if len(args) in fits[0]:
-                    return function(*(args if len(args) == 1 else fitted(name, function, args, kwargs, bound)[0]))
+            if args and not kwargs and type(args[0]) is Tensor and len(args) in positional(function):
+                return function(*(args if len(args) == 1 else fitted(name, function, args, kwargs, bound)[0]))
             if name in IN_PLACE:
                 args, inplace = in_place(function, args, kwargs)
                 if inplace:
@@ -69,8 +65,9 @@ def no_tensor(name: str, function: Callable[..., Any], value: Any, args: tuple[A
     return ArgumentError(f"{name.rpartition('.')[2]}(): {where} must be Tensor, not {type(value).__name__}", hint="write torch.tensor(...)")
 
 
+@cache
 def positional(function: Callable[..., Any]) -> range:
-    """With how many positional arguments a function can be called."""
+    """With how many positional arguments a function can be called: to look at its signature takes several times the operation itself."""
     parameters = list(inspect.signature(function).parameters.values())
     if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
         return range(0)
